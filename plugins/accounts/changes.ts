@@ -1,7 +1,7 @@
 import type { Account, Tier } from '../../src/core/identity';
 import { tierNow } from './model';
 
-/** Changes of an account; what is undefined stays. */
+/** Changes to an account; undefined fields stay as they are. */
 export interface AccountChanges {
   tier?: Tier | undefined;
   /** When the tier becomes free again; never if left out. */

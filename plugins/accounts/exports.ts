@@ -21,7 +21,7 @@ const TOKENS = [
 ] as const;
 const DATA = ['close', 'counts', 'deleteUser', 'exportUser', 'keep'] as const;
 
-/** What other plugins and commands may do with accounts, their tokens and their data. */
+/** The interface of accounts, their tokens and their data for other plugins and commands. */
 export type Accounts = Pick<AccountService, (typeof ACCOUNTS)[number]> &
   Pick<AccountLists, (typeof LISTS)[number]> &
   Pick<TokenService, (typeof TOKENS)[number]> &

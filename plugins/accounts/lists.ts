@@ -29,7 +29,7 @@ export class AccountLists {
     return this.#accounts.distinct('timezone').exec();
   }
 
-  /** The accounts of a time zone that are reminded after one time of day, up to another. */
+  /** The accounts in a time zone that are reminded after one time of day, up to another. */
   async *toRemind(timezone: string, after: string, to: string): AsyncGenerator<Account[]> {
     const isDefault = after < PREFERENCES.remindAt && PREFERENCES.remindAt <= to;
     const times = [{ $gt: after, $lte: to }, ...(isDefault ? [{ $exists: false }] : [])];

@@ -205,7 +205,8 @@ export class AccountService implements Identity {
     return this.#host.transactShared(async (tx) => {
       const isNew = await this.createIn(tx, userId, changes, acting);
       const account = await this.#accounts.findOne({ _id: userId }).session(tx.session).lean();
-      if (!account) throw new Error(`The account ${userId} was removed while it was created.`);
+      if (!account)
+        throw new Error(`The account ${userId} was deleted while it was being created.`);
       return { account: asAccount(account), isNew };
     });
   }

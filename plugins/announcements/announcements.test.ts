@@ -56,7 +56,7 @@ async function shown(): Promise<unknown[]> {
   return listOf(await user.get('/api/announcements').expect(200));
 }
 
-test('there can be no announcements', async () => {
+test('the list can be empty', async () => {
   expect(await shown()).toEqual([]);
 });
 
@@ -87,9 +87,9 @@ test.each<[string, object, boolean]>([
   ['beginning now', { startDate: new Date(NOW) }, true],
   ['beginning in a millisecond', { startDate: new Date(NOW + 1) }, false],
   ['over in a millisecond', { endDate: new Date(NOW + 1) }, true],
-  ['over since a millisecond', { endDate: new Date(NOW - 1) }, false],
+  ['over for a millisecond', { endDate: new Date(NOW - 1) }, false],
   ['begun and not over', { startDate: new Date(NOW - 1), endDate: new Date(NOW + 1) }, true],
-])('an announcement that is %s is shown or not accordingly', async (_what, fields, isShown) => {
+])('an announcement that is %s is shown only if it is active', async (_what, fields, isShown) => {
   await load(announcement(fields));
   expect(await shown()).toHaveLength(isShown ? 1 : 0);
 });
@@ -115,11 +115,11 @@ test('everybody sees the same, with any valid token and no scope', async () => {
   expect(theirs).toEqual(mine);
 });
 
-test('announcements need a token', async () => {
+test('announcements require a token', async () => {
   expectError(await service.anonymous.get('/api/announcements'), 401, 'unauthorized');
 });
 
-test('loading an announcement again changes it and adds none', async () => {
+test('loading an announcement again updates it', async () => {
   const first = announcement();
   expect(await load(first)).toBe(1);
   const changed = { ...first, textEn: 'Spring is over', linkUrl: null };

@@ -39,7 +39,7 @@ const common = {
   tool: { none: 'backends, not assistants, manage accounts' },
 };
 const one = { ...common, account: 'id', params: { id: accountNotFound } } as const;
-const notCacheable = 'it is about accounts other than that of the caller';
+const notCacheable = "it concerns accounts other than the caller's";
 
 /** Operations on accounts for a backend (docs/api.md, "A trusted backend"). */
 export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>): Operation[] {
@@ -54,7 +54,7 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       path: '/api/accounts',
       summary: 'List the accounts of people',
       description:
-        'By id. An account that exists throughout is listed exactly once. Accounts that are being deleted are left out, as are those whose ids no path can name.',
+        'By id. An account that exists throughout is listed exactly once. Accounts that are being deleted are left out, and so are those whose ids cannot appear in a path.',
       operationId: 'listAccounts',
       notCacheable,
       query: listAccounts,

@@ -80,5 +80,5 @@ function queryOf(ctx: Context): CalendarQuery {
   };
   const query = checked(calendarQuery, given, errors);
   errors.throwIfAny();
-  return query as CalendarQuery; // Its schema has just let it through.
+  return query as CalendarQuery; // Its schema has just validated it.
 }

@@ -28,7 +28,7 @@ export {
   type ScheduleView,
 } from './schedules/schema';
 
-/** What other plugins use of care and schedules. */
+/** The interface of care and schedules for other plugins. */
 export interface Care {
   due: CareService['due'];
   schedules: Pick<ScheduleService, 'insertBulk' | 'listAll'>;

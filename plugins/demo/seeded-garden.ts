@@ -24,7 +24,7 @@ export class SeededGarden {
     this.#records = records;
   }
 
-  /** The user whose garden this process loaded last. */
+  /** The user of the garden that this process loaded last. */
   get user(): string | undefined {
     return this.#user;
   }

@@ -25,7 +25,7 @@ test('the first start loads a garden and prints how to try it; later ones print 
   expect(await tokenOfWelcome()).toBeUndefined();
 });
 
-test('the first start names the front page, and invites its person there', async () => {
+test('the first start prints the front page, and an invitation for the demo account', async () => {
   const lines = (await onFirstStart(service.app, service.url)).join('\n');
   expect(lines).toContain('The front page: http://localhost:');
   const [, link = ''] = /^Sign in there as demo, once by (\S+)$/m.exec(lines) ?? [];
@@ -34,7 +34,7 @@ test('the first start names the front page, and invites its person there', async
   expect(page.text).toContain('<strong>demo</strong>');
 });
 
-test('nobody is invited if an issuer signs people in', async () => {
+test('there is no invitation if people sign in at an issuer', async () => {
   const other = await startService({
     env: { OIDC_ISSUER: 'https://id.example.com', OIDC_AUDIENCE: 'plants' },
   });

@@ -49,7 +49,7 @@ interface Media {
 
 let document: Promise<Document> | undefined;
 
-/** As it was answered to the first who asked: it never changes. */
+/** Fetched once, since it never changes. */
 function openApi(): Promise<Document> {
   return (document ??= service.anonymous
     .get('/openapi.json')
@@ -57,7 +57,7 @@ function openApi(): Promise<Document> {
     .then(({ body }) => body as Document));
 }
 
-test('the OpenAPI document is a valid one of version 3.1', async () => {
+test('the OpenAPI document is valid OpenAPI 3.1', async () => {
   // The validator is an ES module, which Jest does not load.
   const script = `import { readFileSync } from 'node:fs';
     import { Validator } from '@seriousme/openapi-schema-validator';
@@ -82,7 +82,7 @@ test('every operation is in the document', async () => {
   }
 });
 
-/** Every body that the document describes, by where it is. */
+/** Every body in the document, by its place. */
 async function bodies(): Promise<[place: string, media: Media][]> {
   const { paths } = await openApi();
   return Object.values(paths)
@@ -97,12 +97,12 @@ async function bodies(): Promise<[place: string, media: Media][]> {
     );
 }
 
-test('each body and each good answer has an example, which passes its schema', async () => {
+test('every body and every success response has an example that matches its schema', async () => {
   const { components } = await openApi();
   const ajv = addFormats(new Ajv2020({ strict: false }));
   const all = await bodies();
   expect(all.length).toBeGreaterThan(200);
-  // Most answers are described by a few schemas.
+  // Most responses share a few schemas.
   const compiled = new Map<string, ValidateFunction>();
   for (const [place, { schema, example }] of all) {
     const text = JSON.stringify(schema);
@@ -113,15 +113,15 @@ test('each body and each good answer has an example, which passes its schema', a
   }
 });
 
-test('a server accepts the example of each body, once it names existing records', async () => {
+test('the server accepts the example of each body, once it names existing records', async () => {
   const { paths } = await openApi();
   const user = await service.user();
   const account = await service.user();
-  /** By their kind, the ids of what the examples of others have made. */
+  /** The ids of records that earlier examples have created, by kind. */
   const made = new Map<string, string>();
   for (const { method, path, body, response } of service.app.operations) {
     if (!body || method === 'GET') continue;
-    // It would end the account that all others are sent for.
+    // It would delete the account that the other requests use.
     if (method === 'DELETE') continue;
     const plant = await user.plant({ location: 'Living room', wateringFrequencyDays: 7 });
     // As large as the photo of the example.
@@ -162,7 +162,7 @@ test('days in examples are in the future, whenever the document is requested', a
   }
 });
 
-test('what REST clients read names no tool, and does not speak to an assistant', async () => {
+test('descriptions for REST clients name no tools and do not address an assistant', async () => {
   const { paths } = await openApi();
   const tools = service.app.operations.flatMap(({ tool }) => ('name' in tool ? tool.name : []));
   const texts = Object.entries(paths)
@@ -177,7 +177,7 @@ test('what REST clients read names no tool, and does not speak to an assistant',
   ).toEqual([]);
 });
 
-test('a list has items of one kind, and no property of a body a default, for those who generate clients', async () => {
+test('for generated clients, lists have items of one type, and properties of bodies have no default', async () => {
   const { components, paths } = await openApi();
   const schemas = (await bodies()).map(([, { schema }]) => schema);
   const texts = [...schemas, ...Object.values(components.schemas)].map((each) =>
@@ -193,7 +193,7 @@ test('a list has items of one kind, and no property of a body a default, for tho
   expect(JSON.stringify(paths['/api/plants'])).not.toContain('PlantSummary');
 });
 
-test('the document lets care be logged for plants or for a location, and for exactly one of both', async () => {
+test('the schema of POST /api/events requires either plantIds or location, not both', async () => {
   const { components } = await openApi();
   const ajv = addFormats(new Ajv2020({ strict: false }));
   const isValid = ajv.compile({ $ref: '#/components/schemas/LogCareBody', components });
@@ -205,7 +205,7 @@ test('the document lets care be logged for plants or for a location, and for exa
   ]);
 });
 
-test('a resource is described once, wherever it is shown', async () => {
+test('each resource is described only once', async () => {
   const { components, paths } = await openApi();
   expect(Object.keys(components.schemas)).toEqual(
     expect.arrayContaining([
@@ -218,13 +218,13 @@ test('a resource is described once, wherever it is shown', async () => {
       'Plant',
     ]),
   );
-  // What only a photo and an event have.
+  // A field that only photos have, and one that only events have.
   for (const field of ['imagehostPublicId', 'occurredAt']) {
     expect(JSON.stringify(paths)).not.toContain(`"${field}":{`);
   }
 });
 
-test('every operation has a name and a tag, and every tag says what it is about', async () => {
+test('every operation has an operationId and a tag, and every tag has a description', async () => {
   const { paths, tags } = await openApi();
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
   for (const operation of operations) {
@@ -234,7 +234,7 @@ test('every operation has a name and a tag, and every tag says what it is about'
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
 });
 
-test('answers of the tool endpoint carry the headers that the document says', async () => {
+test('responses of the tool endpoint have the documented headers', async () => {
   const { paths } = await openApi();
   const user = await service.user();
   const declared = (status: number) =>
@@ -255,7 +255,7 @@ test('answers of the tool endpoint carry the headers that the document says', as
   }
 });
 
-test('an answer carries the headers that the document says', async () => {
+test('responses have the documented headers', async () => {
   const { paths, components } = await openApi();
   const declared = paths['/api/plants']?.['get']?.responses['200']?.headers ?? {};
   const user = await service.user();
@@ -272,7 +272,7 @@ test('an answer carries the headers that the document says', async () => {
   }
 });
 
-test('the document begins with paging, retrying and limits', async () => {
+test('the description begins with paging, retrying and limits', async () => {
   const { info } = await openApi();
   expect(info.description).toMatch(/^[^\n]+\n\n\*\*Paging[^]+\*\*Retrying[^]+\*\*Limits/);
 });
@@ -281,9 +281,9 @@ function linksOf(page: string): string[] {
   return [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
 }
 
-test('behind a prefix that a proxy takes away, page and document lead to where they are', async () => {
+test('behind a proxy that strips a path prefix, the links of the page and the document work', async () => {
   const prefix = 'https://example.com/plants/';
-  /** Asks for what a browser would ask for at an address, as the proxy passes it on. */
+  /** Requests a URL as a browser would, through a proxy that strips the prefix. */
   const visit = (address: string) => {
     expect(address.startsWith(prefix)).toBe(true);
     return service.anonymous.get(address.slice(prefix.length - 1));
@@ -300,7 +300,7 @@ test('behind a prefix that a proxy takes away, page and document lead to where t
   await visit(at(url, place).replace(/\/$/, '') + '/api/plants').expect(401);
 });
 
-test('the page shows resources first, and below them what holds for every request', async () => {
+test('the page shows the resources first, then the rules for all requests', async () => {
   const { text } = await service.anonymous.get('/docs').expect(200);
   expect(text.indexOf('id="docs"')).toBeLessThan(text.indexOf('id="rules"'));
   for (const { topic } of CONVENTIONS) expect(text).toContain(`<dt>${topic}</dt>`);
@@ -309,7 +309,7 @@ test('the page shows resources first, and below them what holds for every reques
   expect(guide.headers['content-type']).toMatch(/^text\/markdown/);
 });
 
-test('the document says where a token comes from, and links to no page that is not there', async () => {
+test('the document says how to get a token, and has no broken links', async () => {
   const { components, info } = (await openApi()) as unknown as {
     components: { securitySchemes: { token: { description: string } } };
     info: { license: object };
@@ -318,7 +318,7 @@ test('the document says where a token comes from, and links to no page that is n
   expect(info.license).toEqual({ name: 'UNLICENSED' });
 });
 
-test('the page and all that it loads come from the service itself', async () => {
+test('the page loads only files of the service itself', async () => {
   const page = await service.anonymous.get('/docs').expect(200);
   expect(page.headers['content-type']).toMatch(/^text\/html/);
   const policy = (page.headers['content-security-policy'] ?? '').split('; ');
@@ -344,7 +344,7 @@ describe.each(['/openapi.json', '/docs', '/docs/start.js', '/docs/swagger-ui-bun
     test.each([
       ['br', 'gzip, deflate, br', brotliDecompressSync],
       ['gzip', 'gzip', gunzipSync],
-    ])('is sent as %s to who accepts %s', async (coding, accepted, decompress) => {
+    ])('is sent as %s if the client accepts %s', async (coding, accepted, decompress) => {
       const plain = await get({});
       const answer = await get({ 'Accept-Encoding': accepted });
       if (plain.bytes.length < MIN_COMPRESSED) {
@@ -356,7 +356,7 @@ describe.each(['/openapi.json', '/docs', '/docs/start.js', '/docs/swagger-ui-bun
       expect(decompress(answer.bytes).equals(plain.bytes)).toBe(true);
     });
 
-    test('is sent as it is to who accepts nothing else, with its length', async () => {
+    test('is sent uncompressed, with its length, if the client accepts no encoding', async () => {
       for (const headers of [{}, { 'Accept-Encoding': 'br;q=0, identity' }]) {
         const answer = await get(headers);
         expect(answer.headers).not.toHaveProperty('content-encoding');
@@ -365,10 +365,10 @@ describe.each(['/openapi.json', '/docs', '/docs/start.js', '/docs/swagger-ui-bun
       }
     });
 
-    test('is not sent again to who has it', async () => {
+    test('is 304 if the client already has it', async () => {
       const headers = { 'Accept-Encoding': 'br' };
       const { etag = '' } = (await get(headers)).headers;
-      // As browsers and Node's fetch ask.
+      // As browsers and Node's fetch send it.
       const asked = {
         ...headers,
         'If-None-Match': `"other", ${etag}`,
@@ -381,7 +381,7 @@ describe.each(['/openapi.json', '/docs', '/docs/start.js', '/docs/swagger-ui-bun
   },
 );
 
-test('every code of an error is in the document, and no other', async () => {
+test('the document has exactly the error codes that are declared', async () => {
   const { components } = await openApi();
   const codes = service.app.description.errors.map(({ code }) => code);
   expect(components.schemas['Error']?.properties['code']?.enum).toEqual(codes);
@@ -398,18 +398,18 @@ test.each([
   ['POST', '/api/mcp', 404, /does not exist/],
   ['POST', '/api/mcp', 429, /`rate_limited`/],
   ['GET', '/docs/{file}', 404, /`not_found`/],
-])('%s %s may answer %i, and the document says why', async (method, path, status, reason) => {
+])('%s %s may respond with %i, and the document says why', async (method, path, status, reason) => {
   const { paths } = await openApi();
   const declared = paths[path]?.[method.toLowerCase()]?.responses ?? {};
   expect(declared[status]?.description).toMatch(reason);
 });
 
-test('the document says which messages of the tool endpoint spend reads', async () => {
+test('the document says which messages to the tool endpoint count as reads', async () => {
   const { paths } = await openApi();
   expect(paths['/api/mcp']?.['post']?.description).toContain('one of the reads of the account');
 });
 
-test('a URL is a string of the format uri, in what is sent and in what is answered', async () => {
+test('a URL has the format uri in requests and responses', async () => {
   const { schemas } = (await openApi()).components;
   for (const name of ['CreatePhotoBody', 'Photo']) {
     expect(schemas[name]?.properties['secureUrl']).toMatchObject({ format: 'uri' });

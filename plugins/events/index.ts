@@ -46,7 +46,7 @@ export type { AlikeGrowth, DayCount, EventSums } from './derived/event-sums';
 export { EVENT_QUOTA } from './model';
 export { newEvent } from './new-event';
 
-/** What other plugins use of events. */
+/** The interface of events for other plugins. */
 export type Events = Pick<
   EventService,
   'create' | 'insertBulk' | 'insertWithPlants' | 'ofPlant' | 'removeSchedule' | 'sums'

@@ -9,22 +9,25 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test.each(['/healthz', '/readyz', '/metrics'])('%s needs no token and minds none', async (path) => {
-  await service.anonymous.get(path).expect(200);
-  await service.anonymous.get(path).set('Authorization', 'Bearer nonsense').expect(200);
-});
+test.each(['/healthz', '/readyz', '/metrics'])(
+  '%s needs no token and ignores an invalid one',
+  async (path) => {
+    await service.anonymous.get(path).expect(200);
+    await service.anonymous.get(path).set('Authorization', 'Bearer nonsense').expect(200);
+  },
+);
 
-test.each(['/healthz', '/readyz', '/metrics'])('%s carries a request id', async (path) => {
+test.each(['/healthz', '/readyz', '/metrics'])('%s has a request id', async (path) => {
   const response = await service.anonymous.get(path).expect(200);
   expect(response.headers['x-request-id']).toEqual(anyId);
 });
 
-test('the process says that it lives', async () => {
+test('/healthz says that the process is alive', async () => {
   const response = await service.anonymous.get('/healthz').expect(200);
   expect(response.body).toEqual({ status: 'ok' });
 });
 
-test('the service is ready when MongoDB and Redis answer', async () => {
+test('the service is ready if MongoDB and Redis respond', async () => {
   const response = await service.anonymous.get('/readyz').expect(200);
   expect(response.body).toEqual({
     status: 'ready',
@@ -71,7 +74,7 @@ test('a proxy that TRUST_PROXY does not cover is reported: once in the log, in /
   }
 });
 
-test('X-Forwarded-For of a trusted proxy is nothing to warn of', async () => {
+test('X-Forwarded-For from a trusted proxy causes no warning', async () => {
   const behind = await startService({ env: { TRUST_PROXY: '1' } });
   try {
     await behind.anonymous.get('/healthz').set('X-Forwarded-For', '203.0.113.9').expect(200);
@@ -83,7 +86,7 @@ test('X-Forwarded-For of a trusted proxy is nothing to warn of', async () => {
   }
 });
 
-test('a service that is stopping is not ready, says why and when to come back, and still lives', async () => {
+test('a service that is stopping is alive but not ready, with the reason and Retry-After', async () => {
   const stopping = await startService({});
   try {
     stopping.app.beginClosing();
@@ -96,7 +99,7 @@ test('a service that is stopping is not ready, says why and when to come back, a
   }
 });
 
-test('a service that cannot reach MongoDB is not ready, says why and when to come back, and still lives', async () => {
+test('a service that cannot reach MongoDB is alive but not ready, with the reason and Retry-After', async () => {
   const cut = await startService({ mongodbUri: service.mongodbUri, jobs: false });
   try {
     await cut.app.database.close();
@@ -110,7 +113,7 @@ test('a service that cannot reach MongoDB is not ready, says why and when to com
   }
 });
 
-test('the metrics count requests by operation and never by what people put into paths', async () => {
+test('the metrics count requests by operation, never by the contents of paths', async () => {
   const user = await service.user();
   const plant = await user.plant();
   await user.get(`/api/plants/${plant.id}`).expect(200);
@@ -125,7 +128,7 @@ test('the metrics count requests by operation and never by what people put into 
   expect(response.text).not.toContain('my-secret');
 });
 
-test.each(['/healthz', '/readyz', '/metrics'])('%s is read and nothing else', async (path) => {
+test.each(['/healthz', '/readyz', '/metrics'])('%s takes GET only', async (path) => {
   const head = await service.anonymous.head(path).expect(200);
   expect(head.text).toBeFalsy();
   for (const method of ['post', 'put', 'patch', 'delete'] as const) {

@@ -19,7 +19,7 @@ function linksOf(page: string): string[] {
   return [...page.matchAll(/<li><a href="([^"]*)"/g)].map(([, link = '']) => link);
 }
 
-test('a browser gets a page, a program the same links as JSON; each leads somewhere', async () => {
+test('a browser gets a page, a program the same links as JSON, and every link works', async () => {
   const { answer, text } = await open('/', { Accept: BROWSER });
   expect(answer.headers.get('Content-Type')).toContain('text/html');
   expect(answer.headers.get('Vary')).toMatch(/Accept\b.*Accept-Language/);

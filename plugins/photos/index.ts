@@ -20,7 +20,7 @@ export {
 } from './schema';
 export { PHOTO_QUOTA } from './model';
 
-/** What other plugins use of photos. */
+/** The interface of photos for other plugins. */
 export type Photos = Pick<
   PhotoService,
   'all' | 'byIds' | 'claim' | 'detachPlant' | 'insertBulk' | 'showIn'

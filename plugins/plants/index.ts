@@ -36,7 +36,7 @@ export { placeOf } from './places';
 export { PLANT_QUOTA } from './model';
 export type { PlantSummary } from './service';
 
-/** What other plugins use of plants. */
+/** The interface of plants for other plugins. */
 export type Plants = Pick<
   PlantService,
   | 'all'

@@ -184,7 +184,9 @@ export const plantListQuery = Joi.object<PlantListQuery, true>({
   ),
   sort: oneOfSchema(SORTS)
     .default('createdAt')
-    .description("name: by the account's language; lastWatered: never comes last"),
+    .description(
+      "name: by the account's language; lastWatered: plants that were never watered come last",
+    ),
   order: oneOfSchema(ORDERS).default('asc'),
 });
 

@@ -33,7 +33,7 @@ import {
 
 const BRIEF_FIELDS = ['name', 'species', 'createdAt', 'archivedAt'] as const;
 
-/** What other plugins show of a plant. */
+/** The fields of a plant that other plugins show. */
 export type PlantSummary = { id: string } & Pick<PlantDocument, (typeof BRIEF_FIELDS)[number]>;
 
 /** Selects plants by all the criteria that are given. */

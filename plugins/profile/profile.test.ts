@@ -40,14 +40,14 @@ test('an account shows its tier, zone, language, day, limits and features, and t
   expect(JSON.stringify(answer.body)).not.toContain(user.token);
 });
 
-test('any valid token may read it, also one without a scope, and nobody without one', async () => {
+test('any valid token can read it, even one without scopes', async () => {
   const user = await service.user({ scopes: [] });
   const { token } = bodyOf(await user.get('/api/account').expect(200));
   expect(token).toMatchObject({ scopes: [] });
   expectError(await service.anonymous.get('/api/account'), 401, 'unauthorized');
 });
 
-test('usage follows every plant and photo that is added or deleted', async () => {
+test('usage changes with every plant and photo that is added or deleted', async () => {
   const user = await service.user();
   const limits = async () => bodyOf(await user.get('/api/account').expect(200))['limits'];
   const plants = await Promise.all([user.plant(), user.plant(), user.plant()]);
@@ -71,7 +71,7 @@ test('responses contain the time, so they are not cached', async () => {
   expect(headers['vary']).toContain('Authorization');
 });
 
-test('no two answers are the same, so they carry no ETag and are never a 304', async () => {
+test('responses have no ETag and are never 304, since they differ each time', async () => {
   const user = await service.user();
   const first = await user.get('/api/account').expect(200);
   expect(first.headers).not.toHaveProperty('etag');
@@ -84,7 +84,7 @@ test('no two answers are the same, so they carry no ETag and are never a 304', a
   expect(changed.body).toMatchObject({ timezone: 'Europe/Paris', token: { id: anyId } });
 });
 
-test('another time zone changes today, but no day of logged events', async () => {
+test('changing the time zone changes today, but not the days of logged events', async () => {
   const user = await service.user({ expiresInSeconds: 10 * 365 * 24 * 3600 });
   setClock('2026-03-15T12:00:00Z');
   const { id } = await user.plant();
@@ -98,7 +98,7 @@ test('another time zone changes today, but no day of logged events', async () =>
   expect(await days()).toEqual(['2026-03-14', '2026-03-15']);
 });
 
-test('neither tier nor anything else can be set, and not without the scope', async () => {
+test('neither tier nor other fields can be set, and changes require plants:write', async () => {
   const user = await service.user({ tier: 'free', scopes: ['plants:read'] });
   const refused = await user.patch('/api/account', { timezone: 'UTC' });
   expectError(refused, 403, 'insufficient_scope');
@@ -127,7 +127,7 @@ test.each([
   ['timezone', ['Europe/Atlantis', '+02:00', '', null, 2]],
   ['language', ['english', 'en_US', 'e', '', 'de-', 'x-klingon', `en-${'a'.repeat(62)}`, null, 7]],
   ['remindAt', ['7:00', '24:00', '07:60', '07:00:00', '07:00\n', '', 700, false]],
-])('%s is refused where it means nothing', async (field, values) => {
+])('an invalid %s is refused', async (field, values) => {
   const user = await service.user();
   for (const value of values) {
     const answer = await user.patch('/api/account', { [field]: value }).expect(400);
@@ -135,7 +135,7 @@ test.each([
   }
 });
 
-test('an assistant learns what day it is, and can move the person', async () => {
+test('an assistant reads the current day, and can change the time zone', async () => {
   const me = await assistant(service, { timezone: 'Pacific/Auckland' });
   expect(await tool(me, 'get_account')).toMatchObject({ timezone: 'Pacific/Auckland' });
   expect(await tool(me, 'update_account', { timezone: 'Europe/Oslo' })).toMatchObject({

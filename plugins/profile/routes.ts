@@ -60,7 +60,7 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
       tool: {
         name: 'update_account',
         description:
-          "Set the person's time zone (IANA name), which says what today is, their language, or their time of reminders (clear remindAt for none). Logged events keep their days.",
+          "Set the person's time zone (IANA name), which determines what today is, their language, or their time of reminders (clear remindAt for none). Logged events keep their days.",
       },
       handler: async ({ tx, token, body, now }): Promise<ProfileView> =>
         view(await accounts.change(tx, body), token, now),

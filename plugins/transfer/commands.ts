@@ -19,7 +19,7 @@ import { checkedGarden } from './check';
 import { countOf, type GardenImport } from './garden-import';
 import { type ImportBody, importBodyOf, type ImportedGarden, MAX_DETAILS } from './schema';
 
-/** What the command uses of the plugin. */
+/** The interface of the plugin for the command. */
 export type Importing = Pick<Accounts, 'account'> &
   Pick<GardenImport, 'insertMany'> & { host: Host };
 
@@ -40,7 +40,7 @@ export function commands(commandLine: CommandLine, plugin: PluginReference<Impor
       'Adds the plants of a file to an account, with their photos, schedules and events. The file is JSON as for POST /api/import, or CSV with field names as headings, of any size. Everything is added or, if there is any fault, nothing.',
     )
     .argument('<file>', 'the file')
-    .requiredOption('--user <user>', 'whose garden', userName)
+    .requiredOption('--user <user>', 'the user whose account it is added to', userName)
     .option('--dry-run', 'add nothing; only check whether the import would succeed')
     .addHelpText(
       'after',

@@ -11,7 +11,7 @@ import { routes } from './routes';
 
 export type { ImportedGarden } from './schema';
 
-/** What other plugins use of imports. */
+/** The interface of imports for other plugins. */
 export type Gardens = Pick<GardenImport, 'insert'>;
 
 /** Import and export of whole gardens. */

@@ -23,7 +23,7 @@ const DELIVERIES_PER_FETCH = 20;
 const FETCH_EVERY_MS = 200;
 /** How long one process delivers before it gives up the lease. */
 const TURN_MS = 10 * 60_000;
-/** How much longer than an attempt the lease must last, so that no other process makes the same. */
+/** How much longer than an attempt the lease must last, so that no other process repeats the attempt. */
 const LEASE_MARGIN_MS = 500;
 
 /** A webhook that deliveries are being sent to. */
@@ -192,7 +192,7 @@ function hasFailedTooLong({ failingSince }: Webhook | Delivery): boolean {
   return failingSince !== null && Date.now() - failingSince.getTime() >= MAX_FAILING_MS;
 }
 
-/** Whether the only day on which a delivery is of use is over. */
+/** Whether the only day on which a delivery is useful is over. */
 function isStale({ dayIn, createdAt }: Delivery): boolean {
   if (dayIn === null) return false;
   const dayOf = calendarOf(dayIn);

@@ -116,7 +116,7 @@ export const deliveryModel = sharedModel<Delivery>(
     .index({ expiresAt: 1 }, { expireAfterSeconds: 0 }),
 );
 
-/** Until when events that time alone causes were recorded. */
+/** The time up to which events that only time causes were recorded. */
 export const progressModel = sharedModel<{ _id: string; until: Date }>(
   'WebhookProgress',
   'the time is that of all accounts',

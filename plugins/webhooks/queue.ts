@@ -57,7 +57,7 @@ export class DeliveryQueue {
     return found.sort({ since: 1, revision: 1, createdAt: 1, _id: 1 }).limit(limit).lean();
   }
 
-  /** Has the deliveries of an account wait for its first. */
+  /** Postpones the deliveries of an account to when its first one is due. */
   async postpone(webhook: Id, { userId, nextAttemptAt }: Delivery): Promise<void> {
     const earlier = { ...waitingFor(webhook), userId, nextAttemptAt: { $lt: nextAttemptAt } };
     await this.#deliveries.updateMany(earlier, { $set: { nextAttemptAt } });

@@ -47,7 +47,7 @@ export class Sender {
     try {
       const status = await this.#post(url, headersOf(webhook, delivery), delivery.body);
       const isSuccess = status >= 200 && status <= 299;
-      return { status, error: isSuccess ? null : `The answer was ${status}.` };
+      return { status, error: isSuccess ? null : `The response status was ${status}.` };
     } catch (error) {
       return { status: null, error: sentenceFor(error) };
     }
@@ -111,6 +111,7 @@ function headersOf({ secret }: Webhook, { _id, body }: Delivery): Record<string,
 function sentenceFor(error: unknown): string {
   if (error instanceof PrivateAddressError) return `The URL ${NOT_PUBLIC}.`;
   if (!(error instanceof Error)) return 'The connection failed.';
-  if (error.name === 'AbortError') return `There was no answer in ${TIMEOUT_MS / 1000} seconds.`;
+  if (error.name === 'AbortError')
+    return `There was no response within ${TIMEOUT_MS / 1000} seconds.`;
   return `The connection failed${'code' in error ? ` (${String(error.code)})` : ''}.`;
 }

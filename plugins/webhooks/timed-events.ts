@@ -16,11 +16,11 @@ import type { DeliveryQueue } from './queue';
 
 /** How many items an event has at most. */
 const MAX_ITEMS = 100;
-/** How long the pause after each account is, by the time that it took: requests come first. */
+/** The pause after each account, as a multiple of the time that it took: requests come first. */
 const PAUSE_RATIO = 3;
 const PROGRESS = { _id: 'reminders' };
 
-/** Records the events that time alone causes: care that is due, and tiers that have ended. */
+/** Records the events that only time causes: care that is due, and tiers that have ended. */
 export class TimedEvents {
   readonly #accounts: Accounts;
   readonly #care: Care;
@@ -53,7 +53,7 @@ export class TimedEvents {
     };
   }
 
-  /** Until when all events were recorded; undefined before the first time. */
+  /** The time up to which all events were recorded; undefined before the first run. */
   async #until(): Promise<Date | undefined> {
     return (await this.#progress.findOne(PROGRESS).lean())?.until;
   }
@@ -90,7 +90,7 @@ export class TimedEvents {
     await this.#progress.updateOne(PROGRESS, { $set: { until: now } }, { upsert: true });
   }
 
-  /** Leaves out the accounts that an interrupted run has reminded of a day. */
+  /** Leaves out the accounts that an interrupted run has already reminded on a day. */
   async #notReminded(
     accounts: readonly Account[],
     webhooks: readonly Webhook[],

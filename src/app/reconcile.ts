@@ -6,7 +6,7 @@ import type { DerivedData } from '../data/writing/derived';
 import type { Transaction } from '../data/writing/transaction';
 import type { WriteQueue } from '../data/writing/write-queue';
 
-/** Derived data that differs from what its source data yields. */
+/** Derived data that differs from the result of recomputing it. */
 export interface Difference {
   user: string;
   derived: string;

@@ -3,7 +3,7 @@ import type { Middleware } from 'koa';
 import { insufficientScope } from '../core/errors';
 import { callerOf } from './state';
 
-/** Lets in who holds a token with the scopes (docs/specification.md, 5), else insufficient_scope. */
+/** Requires a token with the scopes (docs/specification.md, 5). @throws ApiError insufficient_scope */
 export function requireScope(...scopes: readonly string[]): Middleware {
   return async function requireScope(ctx, next) {
     const { scopes: held } = callerOf(ctx);

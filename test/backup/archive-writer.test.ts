@@ -8,7 +8,7 @@ import { writeArchive } from '../support/program';
 
 const MEGABYTE = 1024 * 1024;
 
-/** Takes so many bytes, as a disk that is full then. */
+/** Accepts so many bytes, like a disk that is then full. */
 function fullAfter(limit: number, isSlow: boolean): Writable {
   let bytes = 0;
   return new Writable({
@@ -28,7 +28,7 @@ function fullAfter(limit: number, isSlow: boolean): Writable {
 async function* files(count: number, bytes: number): AsyncGenerator<ArchiveFile> {
   for (let index = 0; index < count; index += 1) {
     await sleep(0);
-    // Nothing is compressed of what has no order.
+    // Random bytes are not compressible.
     yield { name: String(index), content: randomBytes(bytes) };
   }
 }
@@ -36,19 +36,19 @@ async function* files(count: number, bytes: number): AsyncGenerator<ArchiveFile>
 const LIMITS = [0, 16 * 1024, MEGABYTE, 4 * MEGABYTE, 5 * MEGABYTE, 8 * MEGABYTE];
 
 test.each(LIMITS.flatMap((limit) => [true, false].map((isSlow) => [limit, isSlow] as const)))(
-  'a disk that is full after %i bytes (slow: %s) ends a backup with that reason, and nothing else',
+  'a disk that is full after %i bytes (slow: %s) ends a backup with that reason, and no other error',
   async (limit, isSlow) => {
     const writing = writeArchive(fullAfter(limit, isSlow), new Date(), files(5, 3 * MEGABYTE));
     const failed: unknown = await writing.catch((error: unknown) => error);
     expect(explain(failed)).toMatchObject({
       message: expect.stringMatching(/^The backup cannot be written: .*no space.*\.$/i) as string,
     });
-    // What is emitted late fails the test as well.
+    // Late errors fail the test as well.
     await sleep(20);
   },
 );
 
-test('a backup that is aborted while a part is written throws no other error', async () => {
+test('a backup that is aborted during a write throws no other error', async () => {
   const stopping = AbortSignal.timeout(30);
   const output = fullAfter(Infinity, true);
   const writing = writeArchive(output, new Date(), files(20, 3 * MEGABYTE), stopping);

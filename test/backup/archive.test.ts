@@ -33,14 +33,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Writes another archive; answers its path. */
+/** Writes another archive; returns its path. */
 async function archiveOf(content: Buffer, name = 'other.tar.gz'): Promise<string> {
   const file = path.join(folder, name);
   await writeFile(file, content);
   return file;
 }
 
-/** Packs the archive anew, as people do, after a change of what is in it. */
+/** Repacks the archive with a standard tool after changing its contents. */
 async function repacked(change: (contents: string) => Promise<void>): Promise<string> {
   const contents = await mkdtemp(path.join(folder, 'contents-'));
   tar('-xzf', archive, '-C', contents);
@@ -55,7 +55,7 @@ function tar(...args: string[]): void {
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 }
 
-/** Changes the manifest by hand. */
+/** Edits the manifest. */
 async function changeManifest(
   contents: string,
   change: (manifest: Record<string, unknown>) => object,
@@ -65,7 +65,7 @@ async function changeManifest(
   await writeFile(file, JSON.stringify({ ...manifest, ...change(manifest) }));
 }
 
-/** Expects that an archive is neither taken for a good one nor restored, in one sentence each. */
+/** Expects that an archive is neither verified nor restored, with one sentence each. */
 async function expectRefused(file: string, reason: RegExp): Promise<void> {
   const empty = freshDatabase();
   const ends: Ended[] = [
@@ -119,7 +119,7 @@ test('a truncated archive is refused before anything is written, wherever it was
 });
 
 test('an archive with an altered byte is refused before anything is written', async () => {
-  // Before that are the time and the operating system of the compression.
+  // Earlier bytes are the time and operating system in the gzip header.
   const header = 10;
   for (let at = header; at < intact.length; at += Math.ceil(intact.length / 20)) {
     const altered = Buffer.from(intact);
@@ -214,7 +214,7 @@ test('an archive is restored only into an empty database, and no file is ever re
 test('a restore that meets documents of another restore is refused in one sentence', async () => {
   const uri = freshDatabase();
   const client = await new mongo.MongoClient(uri).connect();
-  // As where another restore writes the same ones.
+  // As if another restore wrote the same documents.
   await client.db().collection('events').createIndex({ userId: 1 }, { unique: true }, {});
   await client.close();
   const { code, stderr } = await new CommandLine(uri).run('backup', 'restore', archive);
@@ -261,7 +261,7 @@ test.each([
   [['backup', 'verify'], /missing required argument 'file'/],
   [['backup', 'restore'], /missing required argument 'file'/],
   [['backup', 'create', 'a', 'b'], /too many arguments/],
-])('%j is used wrongly', async (args, message) => {
+])('%j is a usage error', async (args, message) => {
   const { code, stderr } = await cli.run(...args);
   expect(code).toBe(2);
   expect(stderr).toMatch(message);

@@ -25,7 +25,7 @@ import {
 
 const HALF = /^A restore of the database \S+ is in progress, or was interrupted: [^\n]+\.\n$/;
 
-/** Three parts of an archive, and three commands of a restore. */
+/** As many documents as three parts of an archive, or three inserts of a restore. */
 const FILLERS = 2500;
 const FILLER = 'x'.repeat(4000);
 
@@ -41,7 +41,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Does work with the fillers of a database. */
+/** Runs work on the filler documents of a database. */
 async function withFillers<T>(
   uri: string,
   work: (fillers: mongo.Collection) => Promise<T>,
@@ -54,7 +54,7 @@ async function withFillers<T>(
   }
 }
 
-/** Makes a database of which there is more than one part. */
+/** Creates a database whose archive has several parts. */
 async function fill(uri: string): Promise<void> {
   const documents = Array.from({ length: FILLERS }, (_, number) => ({ number, text: FILLER }));
   await withFillers(uri, (fillers) => fillers.insertMany(documents));
@@ -70,7 +70,7 @@ async function dropDatabase(uri: string): Promise<void> {
   await client.close();
 }
 
-/** Runs a command up to its first such commands on the fillers, and ends it before the next one. */
+/** Runs a command until it has sent its first such MongoDB commands on the fillers, and ends it before the next one. */
 async function endedAmidst(
   args: readonly string[],
   uri: string,
@@ -94,7 +94,7 @@ async function endedAmidst(
   }
 }
 
-/** The program in this process, with own servers. */
+/** The program in this process, with servers of its own. */
 async function startOwn(root: string): Promise<TestService> {
   const { mongodbUri, redisUrl, release } = await acquireServers(
     { dataDir: root },
@@ -243,7 +243,7 @@ test('servers that share a folder make each backup once', async () => {
   for (let count = 1; count <= 3; count += 1) {
     services.push(await startService({ mongodbUri: uri, env, jobs: false }));
   }
-  // In one moment, when none of them can see what another is about to do.
+  // At the same moment, when none of them can see the others yet.
   for (const { app } of services) app.startJobs();
   const isMade = async (): Promise<boolean> =>
     (await readdir(folder)).some((name) => name.endsWith('.tar.gz'));
@@ -257,7 +257,7 @@ test('a failed backup is logged, and the server keeps running', async () => {
   const backups = path.join(folder, 'backups');
   const env = { BACKUP_EVERY_HOURS: '0.0005', BACKUP_DIR: backups };
   const service = await startService({ env });
-  // Until no backup is made in between.
+  // Until no backup is made meanwhile.
   const occupy = async (): Promise<boolean> => {
     await rm(backups, { recursive: true, force: true });
     return writeFile(backups, '', { flag: 'wx' }).then(

@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Writes until it is stopped: an event of the first user, then one of the second, and so on. */
+/** Writes until it is stopped: an event of the first user, one of the second, and so on. */
 class Alternation {
   isStopped = false;
   written = 0;
@@ -66,7 +66,7 @@ test('a backup under load is a consistent snapshot, and can be restored', async 
     alternation.isStopped = true;
     await running;
   }
-  // There was something to go wrong.
+  // There were writes during the backup.
   expect(after - before).toBeGreaterThan(3);
 
   const uri = takeDatabase();
@@ -77,7 +77,7 @@ test('a backup under load is a consistent snapshot, and can be restored', async 
     users.map(({ id }) => database.collection('events').countDocuments({ userId: id })),
   );
   const [first = 0, second = 0] = counts;
-  // Whoever sees a later write sees the earlier one, in whichever account it was.
+  // A snapshot with a later write also has the earlier one, whatever their accounts.
   expect(first - second === 0 || first - second === 1).toBe(true);
   expect(second).toBeGreaterThanOrEqual(before);
   expect(first).toBeLessThanOrEqual(after + 1);
@@ -94,7 +94,7 @@ test('a backup under load is a consistent snapshot, and can be restored', async 
   await giveBack(uri);
 });
 
-test('ETags and cursors of before a restore are invalid after it', async () => {
+test('a restore invalidates ETags and cursors from before it', async () => {
   const cli = new CommandLine(service.mongodbUri);
   const user = await service.user();
   await user.plant();

@@ -8,7 +8,7 @@ import { CommandLine } from '../cli/run';
 import { aGarden, oldData } from '../support/old-data';
 import { freshDatabase, startService, userOf } from '../support/program';
 
-/** What the program notes beside the data of people. */
+/** The program's own records beside people's data. */
 const NOTES = ['auditEntries', 'auditHeads', 'deletions', 'leases', 'logKeys', 'migrations'];
 
 let folder: string;
@@ -32,7 +32,7 @@ function newDatabase() {
   return { uri, db: client.db(), cli: new CommandLine(uri) };
 }
 
-/** All that people have, by collection; the revisions of accounts are raised by a restore. */
+/** All data of people, by collection; a restore raises the revisions of accounts. */
 async function dataOf(db: mongo.Db): Promise<Record<string, unknown[]>> {
   const data: Record<string, unknown[]> = {};
   for (const { collectionName } of await db.collections()) {
@@ -74,7 +74,7 @@ test('the backup made before an upgrade restores the data of the earlier release
   expect(refused.code).toBe(1);
   expect(refused.stderr).toMatch(/^The data is from an earlier release: [^\n]+\n$/);
   expect(await dataOf(back.db)).toEqual(before);
-  // And forth again.
+  // And forward again.
   expect((await back.cli.run('migrate', 'up')).code).toBe(0);
   expect(await back.cli.json('reconcile', '--check')).toMatchObject({ differences: [] });
 });

@@ -7,7 +7,7 @@ import { record } from '../support/client';
 import { CommandLine, resultOf, run } from './run';
 import { loadPlugins, startService, userOf } from '../support/program';
 
-/** All that a token has unless it is said; what opens accounts is asked for by name. */
+/** The default scopes of a token; others must be requested by name. */
 const ALL_SCOPES = [...scopesOf(loadPlugins()).keys()].filter((scope) => !/^account/.test(scope));
 const UNKNOWN_ID = '019b2f6e-51a0-7c3e-9d59-0d5c0a2f7b11';
 
@@ -23,12 +23,12 @@ afterAll(() => service.close());
 
 const YEAR_MS = 365 * DAY_MS;
 
-/** How far from now a moment is that is `ms` after another, both within a test's time. */
+/** Expects a moment to be within a minute of another. */
 function expectAbout(moment: unknown, expected: number): void {
   expect(Math.abs(Date.parse(String(moment)) - expected)).toBeLessThan(60_000);
 }
 
-test('token create makes an account and a token that the running server accepts', async () => {
+test('token create creates an account, and a token that the running server accepts', async () => {
   const ended = await cli.run('token', 'create', '--user', 'ada', '--json');
   const made = record(resultOf(ended));
   expect(Object.keys(made)).toEqual(['id', 'token', 'user', 'tier', 'scopes', 'expiresAt']);
@@ -38,7 +38,7 @@ test('token create makes an account and a token that the running server accepts'
   await userOf(service.url, 'ada', String(made['token'])).get('/api/plants').expect(200);
 });
 
-test('token create takes tier, scopes, name and lifetime, and sets the tier of an account', async () => {
+test('token create takes tier, scopes, name and lifetime, and sets the tier of the account', async () => {
   const options = ['--scopes', 'plants:read, plants:read', '--expires-in', '60', '--name', 'phone'];
   const first = record(await cli.json('token', 'create', '--user', 'bob', ...options));
   expect(first).toMatchObject({ tier: 'free', scopes: ['plants:read'] });
@@ -97,7 +97,7 @@ test('token create takes its lifetime as a duration, and token list shows what e
 });
 
 test.each(['0', '1w', '-1', '90 d', '36501d', 'soon'])(
-  'a lifetime of %p is refused with the valid ones',
+  'a lifetime of %p is refused, with the valid forms',
   async (lifetime) => {
     const ended = await cli.run('token', 'create', '--user', 'fay', `--expires-in=${lifetime}`);
     expect(ended).toMatchObject({ code: 2, stdout: '' });
@@ -105,7 +105,7 @@ test.each(['0', '1w', '-1', '90 d', '36501d', 'soon'])(
   },
 );
 
-test('token rotate makes a new token and ends the old one after the overlap', async () => {
+test('token rotate creates a new token, and the old one expires after the overlap', async () => {
   const made = record(await cli.json('token', 'create', '--user', 'gil', '--expires-in', '30d'));
   const ended = await cli.run('token', 'rotate', String(made['id']), '--json');
   const rotated = record(resultOf(ended));
@@ -126,8 +126,8 @@ test('token rotate makes a new token and ends the old one after the overlap', as
   expect(again.stderr).toMatch(/^The token \S+ was rotated before, to \S+\.\n$/);
 });
 
-test('token prune deletes expired tokens and says how many', async () => {
-  // Those of other tests.
+test('token prune deletes expired tokens and prints their number', async () => {
+  // Tokens of other tests.
   await cli.json('token', 'prune');
   const made = record(await cli.json('token', 'create', '--user', 'hal', '--expires-in', '1'));
   await sleep(Date.parse(String(made['expiresAt'])) - Date.now() + 1);

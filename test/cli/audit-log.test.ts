@@ -41,7 +41,7 @@ function log(...options: string[]): Promise<Record<string, unknown>[]> {
 }
 
 function entries(): mongo.Collection {
-  // Mongoose's collection passes each method on to the driver's.
+  // Mongoose's collection forwards each method to the driver's.
   return service.app.database.connection.collection('auditEntries');
 }
 
@@ -52,20 +52,20 @@ function heads(): mongo.Collection<{ _id: string }> {
   }>;
 }
 
-/** What `audit verify` has against the chains. */
+/** The faults that `audit verify` finds. */
 async function faults(): Promise<string[]> {
   const found = await service.app.audit.verify();
   return found.faults.map(({ chain, fault }) => `${chain}: ${fault}`);
 }
 
-/** Makes the account ada, with an entry for itself and one for each of its tokens. */
+/** Creates the account ada, with an entry for itself and one for each of its tokens. */
 async function adaWithTokens(count: number): Promise<void> {
   for (let made = 0; made < count; made += 1) await service.user({ id: 'ada' });
 }
 
 const ADA = { chain: 'account/ada' };
 
-test('the audit log has the time, actor, request and changes of each act', async () => {
+test('the audit log has the time, actor, request and changes of each action', async () => {
   await cli.json('user', 'list', '--as', 'grace');
   const made = record(
     await cli.json('token', 'create', '--user', 'ada', '--scopes', 'plants:read'),
@@ -95,7 +95,7 @@ test('the audit log has the time, actor, request and changes of each act', async
   ]);
 });
 
-test("acts of a token are recorded with its id, the client's address and the request id", async () => {
+test("actions of a token are recorded with its id, the client's address and the request id", async () => {
   const user = await service.user({ id: 'ada' });
   const plant = await user.plant();
   const actor = { type: 'token', account: 'ada', token: expect.any(String) as string };
@@ -193,7 +193,7 @@ test('a write that is rolled back leaves no entry', async () => {
   expect(await faults()).toEqual([]);
 });
 
-test('concurrent acts, in one process and in two, are all recorded in one intact chain', async () => {
+test('concurrent actions, in one process and in two, are all recorded in one intact chain', async () => {
   const second = await startService({ mongodbUri: service.mongodbUri, jobs: false });
   try {
     const user = await service.user({ id: 'ada' });
@@ -214,7 +214,7 @@ test('concurrent acts, in one process and in two, are all recorded in one intact
   }
 });
 
-test('the acts of callers whose writes share a transaction are recorded as their own', async () => {
+test('callers whose writes share a transaction are each recorded with their own actions', async () => {
   const callers = await Promise.all(Array.from({ length: 4 }, () => service.user({ id: 'ada' })));
   const [first] = callers;
   if (!first) throw new Error('There is no caller.');
@@ -242,7 +242,7 @@ test('the acts of callers whose writes share a transaction are recorded as their
 describe('audit verify finds', () => {
   beforeEach(() => adaWithTokens(6));
 
-  test('nothing where nothing was touched', async () => {
+  test('nothing in an intact log', async () => {
     expect(await faults()).toEqual([]);
     expect(await cli.text('audit', 'verify')).toBe('1 chain with 7 entries checked: no faults.\n');
   });
@@ -257,7 +257,7 @@ describe('audit verify finds', () => {
     );
   });
 
-  test('each entry of which anything was altered', async () => {
+  test('an entry in which any field was altered', async () => {
     const fields = ['time', 'action', 'target', 'changes', 'requestId', 'address', 'added'];
     for (const [index, field] of fields.entries()) {
       await entries().updateOne({ ...ADA, seq: index + 1 }, { $set: { [field]: new Date(0) } });
@@ -284,12 +284,12 @@ describe('audit verify finds', () => {
     ]);
   });
 
-  test('that the newest was removed', async () => {
+  test('the removal of the newest entry', async () => {
     await entries().deleteOne({ ...ADA, seq: 7 });
     expect(await faults()).toEqual(['account/ada: entry 7 was removed, at the end']);
   });
 
-  test('that all were removed', async () => {
+  test('the removal of all entries', async () => {
     await entries().deleteMany(ADA);
     expect(await faults()).toEqual(['account/ada: entries 1 to 7 were removed, at the end']);
   });
@@ -307,7 +307,7 @@ describe('audit verify finds', () => {
     ]);
   });
 
-  test('entries whose chain was altered to none', async () => {
+  test('entries whose chain was set to none', async () => {
     for (const [seq, chain] of [
       [2, 7],
       [4, null],
@@ -321,7 +321,7 @@ describe('audit verify finds', () => {
     ]);
   });
 
-  test('a head that was removed or turned back', async () => {
+  test('a head that was removed or set back', async () => {
     const head = await heads().findOne({ _id: 'account/ada' });
     await heads().deleteOne({ _id: 'account/ada' });
     expect(await faults()).toEqual(['account/ada: its head was removed']);
@@ -330,7 +330,7 @@ describe('audit verify finds', () => {
   });
 });
 
-test('oldest entries that were removed and passed off as deleted by age are found', async () => {
+test('the removal of the oldest entries is found even if it is disguised as pruning', async () => {
   await adaWithTokens(3);
   const oldest = await entries().findOne({ ...ADA, seq: 2 });
   const { seq, hash, time } = record(oldest);
@@ -350,7 +350,7 @@ function contentOf(document: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(document).filter(([name]) => name !== '_id'));
 }
 
-test('entries older than AUDIT_KEEP_DAYS are deleted, the rest verifies, and the log goes on', async () => {
+test('entries older than AUDIT_KEEP_DAYS are deleted, the rest verifies, and the log continues', async () => {
   const now = Date.now();
   setClock(now - 500 * DAY_MS);
   await adaWithTokens(3);
@@ -383,7 +383,7 @@ test('old entries that do not verify are not deleted', async () => {
   expect(await faults()).toEqual(['account/ada: entry 2 was altered']);
 });
 
-test('a long chain is verified while acts are recorded', async () => {
+test('a long chain is verified while actions are recorded', async () => {
   const dataDir = await dataDirectory();
   const servers = await acquireServers({ dataDir }, { role: 'server' });
   const { proxy, uri } = await TcpProxy.before(servers.mongodbUri);
@@ -400,12 +400,12 @@ test('a long chain is verified while acts are recorded', async () => {
             Array.from({ length: count }, () => recorded),
           ),
         );
-      // More than come at once; the others come late, however often they are asked for.
+      // More than the first batch; the others come late, however often they are requested.
       await append(150);
       let isHeld = false;
       proxy.onCommand(({ name }) => {
         if (name !== 'getMore') return undefined;
-        // Once it is let through it passes here again.
+        // Once it is released, it passes here again.
         isHeld = !isHeld;
         if (!isHeld) return undefined;
         setTimeout(() => {
@@ -413,7 +413,7 @@ test('a long chain is verified while acts are recorded', async () => {
         }, 2500);
         return 'requests lost';
       });
-      // Of any longer transaction MongoDB reads no more.
+      // MongoDB ends longer transactions.
       const client = database.connection.getClient();
       const briefly = { setParameter: 1, transactionLifetimeLimitSeconds: 1 };
       await client.db('admin').command(briefly);
@@ -444,7 +444,7 @@ test('a long chain is verified while acts are recorded', async () => {
   }
 });
 
-test('audit export prints every entry with its hash, and where the chains end', async () => {
+test('audit export prints every entry with its hash, and the ends of the chains', async () => {
   await adaWithTokens(2);
   const lines = (await cli.text('audit', 'export')).trimEnd().split('\n');
   const all = lines.map((line) => record(JSON.parse(line)));

@@ -19,7 +19,7 @@ test('audit routes lists all operations in 120 columns, public ones first', asyn
   expect(stdout).toMatch(/^tokens +accounts +shared +hash +unique$/m);
 });
 
-test('audit routes --json says why something is open, and names the collections of each call', async () => {
+test('audit routes --json has the reasons for public access, and the collections of each call', async () => {
   const { code, stdout } = await runAlone('audit', 'routes', '--json');
   expect(code).toBe(0);
   expect(stdout).toMatch(/^[^\n]+\n$/);

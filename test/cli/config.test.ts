@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What `config show --json` prints of one setting. */
+/** A setting in the output of `config show --json`. */
 async function shown(name: string, env: NodeJS.ProcessEnv): Promise<unknown> {
   const all = resultOf(await run(['config', 'show', '--json'], env)) as unknown[];
   return all.map(record).find((each) => each['name'] === name);
@@ -67,7 +67,7 @@ test('config show has a row for each setting, with its value and its source', as
   expect(rows.map((row) => row.split(' ')[0])).toEqual(NAMES);
   expect(stdout).toMatch(/^PORT +8080 +environment$/m);
   expect(stdout).toMatch(/^CORS_ORIGINS +https:\/\/a.example,https:\/\/b.example +environment$/m);
-  // That of the server, whatever commands log themselves.
+  // The level of the server, not the one that commands use.
   expect(stdout).toMatch(/^LOG_LEVEL +info +default$/m);
   expect(stdout).toMatch(/^REDIS_URL +default$/m);
 });
@@ -115,7 +115,7 @@ test('settings can be in a file that --env-file names', async () => {
     value: 'mongodb://ada:***@db/x',
     source: 'environment',
   });
-  // What the environment has itself comes before.
+  // The environment takes precedence.
   expect(all).toContainEqual({ name: 'PORT', value: 8082, source: 'environment' });
 });
 

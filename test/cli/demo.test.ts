@@ -39,7 +39,7 @@ test('demo writes the requested numbers of plants and events, and derived data i
 });
 
 test('demo shows its progress in a terminal, and clears it at the end', async () => {
-  // More than are written at once.
+  // More than one batch.
   const { code, stdout } = await cli.runInTerminal(...demo('tess', 2, 10_100, '--tier', 'pro'));
   expect(code).toBe(0);
   expect(stdout).toMatch(/Events [=-]+ \d+ %, \w+ left/);
@@ -56,11 +56,11 @@ test('demo adds to existing plants, and needs no events', async () => {
   expect((await insightsOf('bob'))['overview']).toMatchObject({ totalPlants: 3, totalEvents: 5 });
 });
 
-test('demo writes only what requests could have written, with dates in the past', async () => {
+test('demo writes only data that requests could have written, with dates in the past', async () => {
   await cli.json(...demo('carl', 5, 400, '--tier', 'pro'));
   const { token } = record(await cli.json('token', 'create', '--user', 'carl'));
   const carl = userOf(service.url, 'carl', String(token));
-  // The service under test holds every answer against its schema.
+  // The service under test checks every response against its schema.
   const plants = await carl.get('/api/plants').expect(200);
   for (const { id } of records(plants.body)) {
     const page = await carl.get(`/api/plants/${String(id)}/events?limit=100`).expect(200);
@@ -70,7 +70,7 @@ test('demo writes only what requests could have written, with dates in the past'
   }
 });
 
-test('the same seed makes the same garden', async () => {
+test('the same seed generates the same garden', async () => {
   const garden = async (user: string, seed: string) => {
     await cli.json(...demo(user, 4, 100, '--seed', seed));
     const { token } = record(await cli.json('token', 'create', '--user', user));

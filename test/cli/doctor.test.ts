@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What doctor finds under some settings, and how it ends. */
+/** The findings and exit code of doctor with some settings. */
 async function doctor(env: NodeJS.ProcessEnv, ...args: string[]) {
   const cli = new CommandLine(service.mongodbUri, {
     DATA_DIR: path.join(folder, 'data'),
@@ -144,7 +144,7 @@ test('doctor finds files that other users can read', async () => {
 });
 
 test('doctor finds a certificate that expires soon', async () => {
-  // It is good for a day.
+  // It is valid for a day.
   const { cert, key } = makeCertificate();
   const env = {
     TLS_CERT_FILE: path.join(folder, 'cert.pem'),
@@ -170,7 +170,7 @@ test('doctor finds a certificate that it cannot read', async () => {
   expect(found?.finding).toMatch(/cannot be read .*: run doctor as /);
 });
 
-test('doctor finds that the last backup is late', async () => {
+test('doctor finds that a backup is overdue', async () => {
   const env = { BACKUP_EVERY_HOURS: '24', BACKUP_DIR: path.join(folder, 'backups') };
   expectFault(await doctor(env, '--quick'), 'last backup', /there is none.*`backup create`/);
   await mkdir(env.BACKUP_DIR, { mode: 0o700 });

@@ -49,7 +49,7 @@ test('help of token create names the scopes', async () => {
   for (const scope of SCOPES) expect(stdout).toContain(scope);
 });
 
-/** What a person's token may permit. */
+/** The scopes that a person's token may have. */
 const PERSONAL_SCOPES = SCOPES.filter((scope) => scope !== 'accounts:manage');
 
 const WRONG: [message: string, args: string[]][] = [

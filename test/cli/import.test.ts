@@ -38,7 +38,7 @@ const command = async (content: string | object, ...options: string[]) => [
   ...options,
 ];
 
-/** A garden larger than a request may bring. */
+/** A garden larger than a request may be. */
 function largeGarden(plants: number, events: number): object {
   const occurredAt = (place: number) => new Date(Date.UTC(2026, 0, 1) - place * 3600_000);
   const own = Array.from({ length: events }, (_, place) => ({
@@ -63,12 +63,12 @@ test('a garden of any size is imported, with derived data and changes', async ()
   const anew = new Copy();
   await anew.sync(client);
   expect(anew.contents.events).toHaveLength(12_000);
-  // Events came by writes of their own, so a copy that had passed those begins anew.
+  // The events were written earlier, so a copy that is past those writes starts again.
   await expect(before.sync(client)).rejects.toThrow('cursor_expired');
   client.close();
 });
 
-test('it shows its progress in a terminal', async () => {
+test('import shows its progress in a terminal', async () => {
   const { code, stdout } = await cli.runInTerminal(...(await command(largeGarden(1, 10_100))));
   expect(code).toBe(0);
   expect(stdout).toMatch(/Events [=-]+ \d+ %/);

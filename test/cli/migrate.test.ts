@@ -20,7 +20,7 @@ import {
   TcpProxy,
 } from '../support/program';
 
-/** How many documents are given a revision at once. */
+/** How many documents get a revision at once. */
 const CHUNK = 5000;
 const ALL = [
   ...['photos/0001-revisions', 'plants/0001-revisions', 'plants/0002-snoozes'],
@@ -48,13 +48,13 @@ function oldData(fill: (user: TestUser, service: TestService) => Promise<void>) 
   return oldDataIn({ db: client.db(), uri }, fill);
 }
 
-/** Has a user water a plant in two runs; answers the user's insights. */
+/** Waters a plant in two streaks; returns the user's insights. */
 async function insightsOfWatered(user: TestUser): Promise<unknown> {
   await water(user, (await user.plant()).id, ['2020-01-02', '2020-01-03', '2021-07-09']);
   return insightsOf(user);
 }
 
-/** Takes away what sums the days of users up, as a version had it that did not know of that. */
+/** Removes the totals of days, which an earlier version did not store. */
 async function forgetTotals(...users: TestUser[]): Promise<void> {
   const totals = users.map(({ id }) => ({ userId: id, events: 3 }));
   await client.db().collection('careTotals').insertMany(totals);
@@ -68,7 +68,7 @@ async function expectSummedUp(service: TestService, { id, token }: TestUser, bef
   expect(await differencesOf(service.app, id)).toEqual([]);
 }
 
-describe('a database that a command has made', () => {
+describe('a database that a command has created', () => {
   beforeAll(async () => {
     openDatabase();
     await cli.json('user', 'list');
@@ -208,7 +208,7 @@ describe('data of an earlier version', () => {
       ),
     );
     const said = lines.join('\n');
-    expect(said).toMatch(/^Migration events\/0001-revisions \(1 of \d+\) goes on$/m);
+    expect(said).toMatch(/^Migration events\/0001-revisions \(1 of \d+\) resumes$/m);
     expect(said).toMatch(/waiting for it/);
     expect(said.match(/events\/0001-revisions .* is done/g)).toHaveLength(1);
     for (const name of TRACKED) {
@@ -227,7 +227,7 @@ describe('data of an earlier version', () => {
     for (const folder of folders) await rm(folder, { recursive: true, force: true });
   });
 
-  test('plants of an earlier version get to know when they were last fertilized, and days that it has counted are summed up', async () => {
+  test('plants of an earlier version get their last fertilizing, and its day counts are summed', async () => {
     const day = (number: number) => `2026-03-0${number}T12:00:00.000Z`;
     const watered: { user: TestUser; before: unknown }[] = [];
     const user = await oldData(async (someone, service) => {
@@ -261,10 +261,10 @@ describe('data of an earlier version', () => {
     await service.close();
   });
 
-  test('events of an earlier version get their days in the zone that their account has then, once', async () => {
+  test('events of an earlier version get their days once, in the current time zone of their account', async () => {
     const zones = ['Pacific/Kiritimati', 'America/St_Johns', 'Pacific/Pago_Pago', 'UTC'];
     const users: { user: TestUser; before: unknown }[] = [];
-    /** All that shows days; of insights all that there are. */
+    /** Everything that shows days, including all insights. */
     const shown = async (user: TestUser) => {
       const care = record((await user.get('/api/care?dueBy=9999-12-31').expect(200)).body);
       return [
@@ -289,7 +289,7 @@ describe('data of an earlier version', () => {
     });
     const migrations = client.db().collection<{ _id: string }>('migrations');
     expect((await cli.run('migrate', 'up')).code).toBe(0);
-    // As after a crash whose last step was not noted; what was done by then stays as it is.
+    // As after a crash before the last position was saved; documents that were changed by then stay as they are.
     const service = await startService({ mongodbUri: uri });
     for (const { user } of users) {
       const again = userOf(service.url, user.id, user.token);
@@ -310,7 +310,7 @@ describe('data of an earlier version', () => {
     await service.close();
   });
 
-  test('runs of waterings that an earlier version stored are dropped, and insights stay the same', async () => {
+  test('streaks that an earlier version stored are dropped, and insights stay the same', async () => {
     let before: unknown;
     const user = await oldData(async (someone) => {
       before = await insightsOfWatered(someone);

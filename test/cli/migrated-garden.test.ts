@@ -24,7 +24,7 @@ afterEach(async () => {
   await client.close();
 });
 
-/** Stores what an earlier version did, and goes on with this one. */
+/** Stores data as an earlier version did, and continues with this one. */
 async function asStoredBefore(migration: string, store: (db: mongo.Db) => Promise<unknown>) {
   await service.close();
   await store(client.db());
@@ -33,7 +33,7 @@ async function asStoredBefore(migration: string, store: (db: mongo.Db) => Promis
   user = userOf(service.url, user.id, user.token);
 }
 
-/** A copy that is in step; after the migration it is brought in step again. */
+/** A copy that is in sync before the migration, and again after it. */
 async function copyOf(copy = new Copy()): Promise<Copy> {
   const phone = new Client(service.url, user.token);
   await copy.sync(phone);
@@ -53,7 +53,7 @@ async function snoozedUntil(): Promise<Record<string, unknown>> {
   );
 }
 
-test('snoozes that were stored without the moment at which they were set go on', async () => {
+test('snoozes that were stored without the time at which they were set still apply', async () => {
   const plants: Record<string, { id: string }> = {};
   for (const name of ['Fern', 'Palm', 'Moss']) {
     plants[name] = await user.plant({ name, fertilizerFrequencyDays: 60 });
@@ -73,7 +73,7 @@ test('snoozes that were stored without the moment at which they were set go on',
       await collection.updateOne({ name }, { $set: { wateringSnoozedUntil } });
     }
   });
-  // Of Palm care was due later all the same, and Moss had no such frequency any more.
+  // Palm's care was due later anyway, and Moss no longer had that frequency.
   const others = {
     ...{ 'Fern fertilized': null, 'Palm watered': null },
     ...{ 'Palm fertilized': null, 'Moss fertilized': null },
@@ -88,10 +88,10 @@ test('snoozes that were stored without the moment at which they were set go on',
   expect(await snoozedUntil()).toEqual({ ...now, 'Fern watered': null });
 });
 
-test('photos of no plant become those of plants that show them', async () => {
+test('photos without a plant are assigned to plants that show them', async () => {
   const photos: { id: string }[] = [];
   for (let count = 0; count < 5; count += 1) photos.push(await user.photo());
-  // The fourth is shown nowhere.
+  // The fourth photo is shown nowhere.
   const [primary = '', inEvent = '', ofAnother = '', , gone = ''] = photos.map(({ id }) => id);
   const one = await user.plant({ primaryPhotoId: primary });
   const other = await user.plant();

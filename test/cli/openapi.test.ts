@@ -17,7 +17,7 @@ test('openapi prints the document that the server serves, without a server', asy
 });
 
 test.each([['openapi'], ['audit export']])(
-  'a result of %s that cannot be written is a failure, in one sentence',
+  '%s fails with one sentence if its result cannot be written',
   (name) => {
     const main = path.join(builtProgram(), 'src/cli/main.js');
     const env = {
@@ -29,7 +29,7 @@ test.each([['openapi'], ['audit export']])(
         encoding: 'utf8',
         env,
       });
-    // So that there is something to export.
+    // Something to export.
     expect(type('token create --user ada').status).toBe(0);
     const { status, stderr } = type(`${name} > /dev/full`);
     expect(status).toBe(1);

@@ -21,7 +21,7 @@ import {
 let service: TestService;
 let cli: CommandLine;
 
-/** Other names in each test: what was answered to one who was there before is kept for a while. */
+/** Each test uses other names, since responses to an earlier user of the same name stay cached for a while. */
 let ada: string;
 let bob: string;
 
@@ -42,10 +42,10 @@ afterAll(() => service.close());
 const COLLECTIONS = [...hostModels, ...pluginsUnderTest().flatMap(({ models = [] }) => models)]
   .filter(({ owner }) => owner === 'account')
   .map(collectionOf)
-  // What the authorization server keeps is found by what is shown of it, and not by whose it is.
+  // Shared collections with documents of accounts, which are exported and deleted with the account.
   .concat('programs', 'sessions', 'waysToSignIn', 'webhooks', 'webhookDeliveries', 'calendars');
 
-/** Makes a user with a record of every kind, retries included. */
+/** Creates a user with a record of every kind, stored responses included. */
 async function userWithEverything(id: string) {
   const user = await service.user({ id });
   const ids = await gardenOf(user);
@@ -57,7 +57,7 @@ function accounts() {
   return service.app.exportsOf(accountsPlugin);
 }
 
-/** The collections in which a text is to be found. */
+/** The collections that contain a text. */
 async function collectionsWith(text: string): Promise<string[]> {
   const collections = (await service.app.database.connection.db?.collections()) ?? [];
   const found = collections.map(async (collection) => {
@@ -92,7 +92,7 @@ test('user export prints everything stored about an account, by all plugins, wit
       .filter((name) => records(exported[name]).length > 0)
       .sort(),
   );
-  // The reminder is that of a plugin that the program has never heard of.
+  // The reminder belongs to a plugin that the program does not know.
   expect(Object.keys(ids)).toContain('reminder');
   for (const id of Object.values(ids)) expect(stdout).toContain(id);
   expect(records(exported['plants'])).toHaveLength(2 + 1);
@@ -169,7 +169,7 @@ test.each([
   ['without --confirm', []],
   ['with another name', ['--confirm', 'bob']],
   ['with another name for a dry run', ['--confirm', 'bob', '--dry-run']],
-])('user delete %s deletes nothing and says what to add', async (_, options) => {
+])('user delete %s deletes nothing, and says which option is missing', async (_, options) => {
   await service.user({ id: ada });
   const { code, stdout, stderr } = await cli.run('user', 'delete', ada, ...options);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -216,7 +216,7 @@ test('jobs of a server do not fail on an account that is being deleted', async (
     const metrics = await scrape(service.url);
     expect(valueOf(metrics, 'plantcare_job_failures_total', job)).toBe(0);
     const name = 'plantcare_job_last_success_timestamp_seconds';
-    // The run that was under way may have begun before the record was there.
+    // A run in progress may have begun before the record existed.
     return (valueOf(metrics, name, job) ?? 0) > begun + 1;
   });
 });

@@ -14,14 +14,14 @@ import {
 } from '../support/program';
 
 const ROOT = path.resolve(__dirname, '../..');
-/** These have a test of their own, or are what runs this one. */
+/** These have a test of their own, or run this one. */
 const APART = ['make run', 'make test'];
 
 interface RunningCommand {
   child: ChildProcess;
   output: string;
   ended: Promise<unknown>;
-  /** To all that the command has started, as from a terminal. */
+  /** To everything that the command has started, as from a terminal. */
   signal: (name: NodeJS.Signals) => void;
 }
 
@@ -66,14 +66,14 @@ afterEach(async () => {
   await removeDataDirectory(dataDir);
 });
 
-// Making anything under a run of the tests would take from it what it runs.
+// A build during the tests would replace the program that they run.
 beforeAll(async () => {
   const { child, ended } = type('make --question build', {});
   await ended;
   if (child.exitCode !== 0) throw new Error('The build is out of date; run make build first.');
 });
 
-test('every command of the README and the references works as it stands, from make run to Ctrl-C', async () => {
+test('every command of the README and the references works as written, from make run to Ctrl-C', async () => {
   const port = await freePort();
   const env = { DATA_DIR: dataDir, PORT: String(port) };
   const commands = REFERENCES.flatMap(commandsOf);
@@ -86,7 +86,7 @@ test('every command of the README and the references works as it stands, from ma
 
   const others = commands.filter((command) => !APART.includes(command));
   const [first = -1] = others.flatMap((command, index) => (command.startsWith(CLI) ? [index] : []));
-  // What npm does for the first of them, and for what make runs, it need not do for each.
+  // npm itself runs for the first command and for those of make; the others run without it, which is faster.
   others.splice(first + 1, 0, npmFor(scripts.cli));
   const script = [
     FAILING_CURL,

@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 afterEach(() => service.close());
 
-/** Brings every kind of derived data out of step, behind the service's back. */
+/** Corrupts every kind of derived data directly in the database. */
 async function upset(userId: string): Promise<void> {
   const collection = (name: string) => service.app.database.connection.collection(name);
   await service.app.database.connection
@@ -41,7 +41,7 @@ async function upset(userId: string): Promise<void> {
   }
 }
 
-test('records that an earlier release wrote to migrated data are found, and come with the changes again', async () => {
+test('records that an earlier release wrote to migrated data are found, and listed as changes again', async () => {
   const user = await service.user();
   const [kept, gone] = [await user.plant(), await user.plant()];
   const phone = new Client(service.url, user.token);
@@ -158,7 +158,7 @@ test('an account that is deleted meanwhile is skipped', async () => {
   const found = await reconcile(service.app, {
     repair: false,
     onAccount: () => {
-      // The next account is waited for until the last one is gone.
+      // The next account waits until the last one has been deleted.
       deletion ??= service.app
         .exportsOf(accountsPlugin)
         .deleteUser('c-deleted', () => undefined)

@@ -9,7 +9,7 @@ import { runCommandHere, builtProgram } from '../support/program';
 
 export type { Ended } from '../support/run-command';
 
-/** A command that is under way. */
+/** A command in progress. */
 export interface Running {
   process: ChildProcess;
   ended: Promise<Ended>;
@@ -17,7 +17,7 @@ export interface Running {
 
 let build: string | undefined;
 
-/** Runs what follows it in a terminal of its own, and ends as it does. */
+/** Runs its arguments in a terminal of its own, and exits with the same code. */
 const TERMINAL = [
   'python3',
   '-c',
@@ -26,11 +26,11 @@ const TERMINAL = [
 
 interface StartOptions {
   nodeOptions?: readonly string[];
-  /** A command that runs the program. */
+  /** A command prefix that runs the program. */
   through?: readonly string[];
 }
 
-/** Starts the built command line with nothing of this environment but what is given. */
+/** Starts the built command line with only the given environment. */
 export function start(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
@@ -54,7 +54,7 @@ export function start(
 /** Runs a command in this process, as test/support/run-command.ts says. */
 export const run = runCommandHere;
 
-/** Runs a command without any server to be had: it must not need one. */
+/** Runs a command while no server is available, so it must not need one. */
 export function runAlone(...args: string[]): Promise<Ended> {
   return run(args, { DATA_DIR: '/nonexistent/data' });
 }
@@ -77,22 +77,22 @@ export class CommandLine {
     return run(args, this.#env, this.#plugins);
   }
 
-  /** Runs a command as it is run in a shell: built, and in a process of its own. */
+  /** Runs a built command in a process of its own, as a shell does. */
   runBuilt(...args: string[]): Promise<Ended> {
     return start(args, this.#env).ended;
   }
 
-  /** Runs a built command in a terminal; what it prints there is its standard output. */
+  /** Runs a built command in a terminal, whose output is returned as standard output. */
   runInTerminal(...args: string[]): Promise<Ended> {
     return start(args, this.#env, { through: TERMINAL }).ended;
   }
 
-  /** What a command prints as JSON; it must do what it was asked for, and print nothing else. */
+  /** The JSON that a command prints; it must succeed and print nothing else. */
   async json(...args: string[]): Promise<unknown> {
     return resultOf(await this.run(...args, '--json'));
   }
 
-  /** What a command prints for people. */
+  /** The text that a command prints for people. */
   async text(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await this.run(...args);
     expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
@@ -100,7 +100,7 @@ export class CommandLine {
   }
 }
 
-/** The result of a command that has done what it was asked for, and has printed nothing else. */
+/** The result of a command that must succeed and print nothing else. */
 export function resultOf({ code, stdout, stderr }: Ended): unknown {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/^[^\n]+\n$/);

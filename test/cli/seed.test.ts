@@ -103,12 +103,12 @@ describe('a garden', () => {
     const { text } = await user.get('/api/announcements').expect(200);
     expect(text).not.toContain('Mites');
 
-    // Nor does a garden that is there already change its account.
+    // Loading a garden again does not change its account either.
     await cli.json('seed');
     expect(await cli.json('user', 'show', 'demo')).toMatchObject({ timezone: 'Asia/Kolkata' });
   });
 
-  test('an account that has plants gets no others', async () => {
+  test('a garden is not added to an account that has plants', async () => {
     await cli.json('seed');
     const user = await demoUser();
     const [first] = records((await user.get('/api/plants').expect(200)).body);
@@ -117,8 +117,8 @@ describe('a garden', () => {
   });
 });
 
-describe('the content of seeds', () => {
-  // None of them makes an account.
+describe('the contents of seeds', () => {
+  // None of them creates an account.
   beforeAll(openService);
   afterAll(() => service.close());
 

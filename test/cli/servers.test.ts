@@ -26,25 +26,25 @@ afterEach(async () => {
   await removeDataDirectory(dataDir);
 });
 
-/** In this process: that commands work in one of their own is shown by those that `start` runs. */
+/** In this process; the tests with `start` show that commands also work in one of their own. */
 function runHere(...args: string[]): Promise<Ended> {
   return run(args, { DATA_DIR: dataDir });
 }
 
-/** Until the own MongoDB holds so much of what a command writes that it is in the midst of it. */
+/** Waits until the MongoDB of a command has so many of its writes that it is in the middle of its work. */
 async function untilManyAreInserted(): Promise<void> {
   const client = new mongo.MongoClient(databaseOf(dataDir));
   try {
     await until(async () => {
       const { opcounters } = await client.db('admin').command({ serverStatus: 1 });
-      return (opcounters as { insert: number }).insert > 1000; // What MongoDB answers.
+      return (opcounters as { insert: number }).insert > 1000; // The reply of MongoDB.
     }, 100);
   } finally {
     await client.close();
   }
 }
 
-/** Spares the commands that `work` runs the start of a MongoDB each. */
+/** Runs a MongoDB for the commands in `work`, so that each need not start its own. */
 async function whileServersRun(work: () => Promise<void>): Promise<void> {
   const servers = await acquireServers({ dataDir }, { role: 'server' });
   try {
@@ -82,11 +82,11 @@ test('SIGINT and SIGTERM end a command and its servers', async () => {
     const demo = start(['demo', '--user', 'ada', ...garden], { DATA_DIR: dataDir });
     await until(async () => (await runningServers(dataDir)).includes('mongod'));
     await untilManyAreInserted();
-    // Twice, as when npm passes on what the terminal has sent to all.
+    // Twice, as when npm forwards a signal that the terminal has sent to the whole group.
     demo.process.kill(signal);
     demo.process.kill(signal);
     expect(await demo.ended).toEqual({ code: 1, stdout: '', stderr: 'Interrupted.\n' });
-    // One that was being started is not waited for.
+    // A server that was still starting may outlive the command briefly.
     await until(async () => (await runningServers(dataDir)).length === 0);
     expect(existsSync(path.join(dataDir, 'mongodb'))).toBe(true);
   }

@@ -26,7 +26,7 @@ async function audited(...args: string[]): Promise<unknown[]> {
   return records(await cli.json('audit', 'log', ...args)).map(({ action }) => action);
 }
 
-test('client create makes an app that people can authorize, and client delete ends its tokens', async () => {
+test('client create registers an app that people can authorize, and client delete revokes its tokens', async () => {
   const made = await created('com.example.ferns:/callback');
   const redirectUris = [CALLBACK, 'com.example.ferns:/callback'];
   expect(made).toMatchObject({ name: 'Ferns', redirectUris, expiresAt: null });
@@ -65,7 +65,7 @@ test('token revoke --user also revokes the apps that the person has authorized',
   ]);
 });
 
-test('nobody is invited to the account of a backend', async () => {
+test('user invite refuses the account of a backend', async () => {
   expect(await cli.run('user', 'invite', '~shop')).toMatchObject({ code: 2, stdout: '' });
 });
 
@@ -137,7 +137,7 @@ test('session list shows who is signed in, and session end signs them out', asyn
   expect(ends).toHaveLength(3);
 });
 
-test('with an external authorization server, nobody is invited and no app is made', async () => {
+test('with OIDC_ISSUER, user invite and client create are refused', async () => {
   const env = { OIDC_ISSUER: 'https://id.example.com', OIDC_AUDIENCE: 'plants' };
   const other = new CommandLine(service.mongodbUri, env);
   const { stderr } = await other.run('user', 'invite', 'ada');

@@ -27,7 +27,7 @@ async function file(content: string | Buffer): Promise<string> {
   return name;
 }
 
-test('token create --backend makes a token that manages accounts, without an account', async () => {
+test('token create --backend creates a token for managing accounts, and no account', async () => {
   const made = record(await cli.json('token', 'create', '--backend', 'shop'));
   expect(made).toMatchObject({ user: '~shop', scopes: ['accounts:manage'] });
   const shop = userOf(service.url, '~shop', String(made['token']));
@@ -51,13 +51,13 @@ test.each([
   [['--from', 'users.csv', '--user', 'ada'], /cannot be used with/],
   [['--from', 'users.csv', '--tier', 'pro'], /cannot be used with/],
   [[], /--user USER, --from FILE or --backend NAME/],
-])('token create %j is wrong use', async (args, said) => {
+])('token create %j is a usage error', async (args, said) => {
   const { code, stdout, stderr } = await cli.run('token', 'create', ...args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(said);
 });
 
-test('token create --from makes an account and a token for each line', async () => {
+test('token create --from creates an account and a token for each line', async () => {
   const content =
     '\uFEFFname,tier\r\numa,pro\r\n"vic ""the, green"" w",free\r\nwes\r\nxia,\r\n\r\n';
   const from = await file(content);
@@ -85,7 +85,7 @@ test('token create --from keeps the order of many, and gives each one token', as
   expect(new Set(made.map(({ token }) => token)).size).toBe(names.length);
 });
 
-test('token create --from reports each invalid line, and makes nothing', async () => {
+test('token create --from reports each invalid line, and creates nothing', async () => {
   const content = [
     'yan,pro',
     'zoe,gold',

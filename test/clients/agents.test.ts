@@ -9,7 +9,7 @@ import { startService } from '../support/program';
 import type { TestService, TestUser } from '../support/service';
 import { answerOf, pythonWith } from './python';
 
-/** What speaks for programs that start servers of their own; `make test-clients` installs it. */
+/** The bridge for programs that start local servers; `make test-clients` installs it. */
 const MCP_REMOTE = path.join(__dirname, 'node_modules/mcp-remote/dist/proxy.js');
 
 const PLANT = {
@@ -22,7 +22,7 @@ interface Answer {
   text: string;
 }
 
-describe('agents reach the tools by', () => {
+describe('agents call the tools through', () => {
   let folder: string;
   let service: TestService;
   let user: TestUser;
@@ -38,12 +38,12 @@ describe('agents reach the tools by', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** What a script answers that is run with packages of its own. */
+  /** The output of a script that runs with packages of its own. */
   async function python(script: string, packages: string[], ...args: string[]): Promise<unknown> {
     return answerOf(await pythonWith(folder, packages), script, ...args);
   }
 
-  /** Calls that a model makes of a plant, with the arguments that it thought of. */
+  /** Calls that a model makes about a plant, with arguments as a model chooses them. */
   function callsOf(id: string): string {
     const calls = [
       ['update_plant', { id, name: 'Monty' }],
@@ -54,7 +54,7 @@ describe('agents reach the tools by', () => {
     return JSON.stringify(calls);
   }
 
-  /** Holds that each call was done, and that the plant lost nothing by it. */
+  /** Expects that each call succeeded, and that the plant lost no data. */
   async function expectDone(id: string, answers: Answer[]): Promise<void> {
     expect(answers.map(({ isError, text }) => [isError, isError && text])).toEqual(
       answers.map(() => [false, false]),
@@ -64,7 +64,7 @@ describe('agents reach the tools by', () => {
     expect(answers.at(-1)?.text).toContain('Monty');
   }
 
-  test("mcpadapt, as CrewAI's adapter, with null for all that was left out", async () => {
+  test("mcpadapt, CrewAI's adapter, which sends null for omitted arguments", async () => {
     const { id } = await user.plant(PLANT);
     const packages = ['mcpadapt==0.1.19', 'mcp<2'];
     const url = `${service.url}/api/mcp`;
@@ -72,7 +72,7 @@ describe('agents reach the tools by', () => {
     await expectDone(id, answers as Answer[]);
   });
 
-  test('fastmcp, at an address with a slash behind it, which says why it is not let in', async () => {
+  test('fastmcp, at an address with a trailing slash, which shows why a token is refused', async () => {
     const { id } = await user.plant(PLANT);
     const fastmcp = (token: string): Promise<unknown> => {
       const url = `${service.url}/api/mcp/`;
@@ -84,7 +84,7 @@ describe('agents reach the tools by', () => {
     });
   });
 
-  test('mcp-remote, for programs that start servers of their own', async () => {
+  test('mcp-remote, for programs that start local servers', async () => {
     const { id } = await user.plant(PLANT);
     const header = ['--header', `Authorization: Bearer ${user.token}`];
     const client = new Client({ name: 'test', version: '1' });

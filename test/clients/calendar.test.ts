@@ -80,7 +80,7 @@ test('khal shows the same events as ical.js', async () => {
   const fields = ['uid', 'title', 'location', 'start-date'].flatMap((name) => ['--json', name]);
   const events = expected();
   const listed = await khal('list', ...fields, events[0]?.day ?? '', `${DAYS}d`);
-  // A line of JSON for each day.
+  // The output is a line of JSON for each day.
   const shown = listed
     .trim()
     .split('\n')

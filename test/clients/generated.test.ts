@@ -21,7 +21,7 @@ beforeAll(() => {
   const app = new App({ plugins: loadPlugins(), env: {}, log: pino({ level: 'silent' }) });
   const document = JSON.stringify(openApiDocument(app.description));
   writeFileSync(documentFile, document);
-  calls = leastCalls(JSON.parse(document) as Document); // What the program describes.
+  calls = leastCalls(JSON.parse(document) as Document); // The OpenAPI document.
 });
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
@@ -38,7 +38,7 @@ function run(file: string, ...args: string[]): void {
   if (done.status !== 0) throw new Error(`${file} failed: ${done.stdout}${done.stderr}`);
 }
 
-/** Compiles what was generated. @throws Error with what the compiler has against it */
+/** Compiles generated code. @throws Error with the messages of the compiler */
 function compile(...files: string[]): void {
   run(
     process.execPath,
@@ -51,7 +51,7 @@ function compile(...files: string[]): void {
 }
 
 test("redocly's recommended rules find nothing", () => {
-  // An ES module of its own: Jest does not load what the rules are made of.
+  // In a process of its own: Jest does not load the ES modules of the rules.
   const script = `import { createConfig, lint } from '@redocly/openapi-core';
     // Of terms that are on no list there is nothing to link to.
     const rules = { 'info-license-strict': 'off', 'info-license-url': 'off' };
@@ -66,7 +66,7 @@ test("redocly's recommended rules find nothing", () => {
   expect(JSON.parse(found)).toEqual([]);
 });
 
-test('openapi-typescript makes types and openapi-ts a client that compile, under good names and with the least body', () => {
+test('openapi-typescript types and an openapi-ts client compile, with readable names and minimal bodies', () => {
   run(
     process.execPath,
     path.join(modules, 'openapi-typescript/bin/cli.js'),
@@ -93,11 +93,11 @@ test('openapi-typescript makes types and openapi-ts a client that compile, under
     }`,
   );
   writeFileSync(path.join(folder, 'least.ts'), inTypeScript(calls));
-  // All at once, since to read the types of the platform takes the compiler longest.
+  // All at once, since reading the platform's types takes the compiler longest.
   compile('types.ts', 'use.ts', 'least.ts', 'client/index.ts', 'call.ts');
 });
 
-test('openapi-python-client makes a client that mypy lets through', () => {
+test('mypy accepts the client of openapi-python-client', () => {
   const bin = path.join(folder, 'python', 'bin');
   run('python3', '-m', 'venv', 'python');
   run(
@@ -105,7 +105,7 @@ test('openapi-python-client makes a client that mypy lets through', () => {
     ...['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'],
     ...['openapi-python-client==0.29.1', 'mypy==2.4.1', 'ruff==0.17.6'],
   );
-  // It would send a table as JSON, and reads images as bytes.
+  // It would send CSV as JSON, and reads images as bytes.
   const overrides = { 'text/csv': 'application/json', 'image/svg+xml': 'application/octet-stream' };
   const config = JSON.stringify({ content_type_overrides: overrides });
   writeFileSync(path.join(folder, 'config.json'), config);
@@ -114,7 +114,7 @@ test('openapi-python-client makes a client that mypy lets through', () => {
     path.join(bin, 'openapi-python-client'),
     ...['generate', '--path', documentFile, '--fail-on-warning', ...output],
   );
-  // The rest of it is the same for every document.
+  // The rest is the same for every document.
   const packages = ['--package', 'plant_care.api', '--package', 'plant_care.models'];
   run(path.join(bin, 'mypy'), '--strict', '--follow-imports', 'silent', ...packages);
   writeFileSync(path.join(folder, 'least.py'), inPython(calls));

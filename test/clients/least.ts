@@ -1,4 +1,4 @@
-/** A schema of the OpenAPI document, as far as it is read here. */
+/** The parts of an OpenAPI schema that are read here. */
 interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -22,23 +22,23 @@ export interface Document {
   components: { schemas: Record<string, Schema> };
 }
 
-/** A value as somebody would write it, and of what kind it is. */
+/** A value as a developer would write it, and its kind. */
 export type Argument = [name: string, value: unknown, schema: Schema];
 
-/** The least that somebody sends to an operation, and what lists of it are made of. */
+/** The smallest request of an operation, and the items of the list in its response. */
 export interface LeastCall {
   operationId: string;
   tag: string;
-  /** Its path parameters, each with whether it is a UUID. */
+  /** Its path parameters, and whether each is a UUID. */
   ids: { isUuid: boolean }[];
   query: string[];
-  /** Name and properties of its body, where it takes one that has a name. */
+  /** Name and properties of its body, if it has a named one. */
   body?: { name: string; least: Argument[] };
-  /** Where a list is in its good answer, and what each of its items has. */
+  /** The place of the list in the success response, and the fields of its items. */
   list?: { isBare: boolean; fields: string[] };
 }
 
-/** Each operation under `/api` that takes and answers what the document describes. */
+/** Each operation under `/api` whose body and response the document describes. */
 export function leastCalls({ paths, components }: Document): LeastCall[] {
   const resolve = (schema: Schema = {}): Schema =>
     schema.$ref === undefined ? schema : (components.schemas[nameOf(schema)] ?? {});
@@ -54,7 +54,7 @@ export function leastCalls({ paths, components }: Document): LeastCall[] {
       const given = Object.entries(example).filter(([name]) => required.includes(name));
       const good = Object.entries(responses).find(([status]) => status.startsWith('2'));
       const answer = resolve(good?.[1].content?.['application/json']?.schema);
-      // An answer that is a list only where several were asked for has no items for certain.
+      // A response that is a list only for some requests may have no items.
       const list = answer.required?.includes('items') ? answer.properties?.['items'] : answer;
       const item = resolve(list?.items);
       return {
@@ -85,7 +85,7 @@ function nameOf({ $ref = '' }: Schema): string {
   return $ref.slice($ref.lastIndexOf('/') + 1);
 }
 
-/** Types that call each operation with the least, and read each list, as openapi-typescript has them. */
+/** TypeScript that sends the smallest request of each operation and reads each list, with the types of openapi-typescript. */
 export function inTypeScript(calls: readonly LeastCall[]): string {
   const lines = calls.flatMap(({ operationId, body, list }) => {
     const least = Object.fromEntries((body?.least ?? []).map(([name, value]) => [name, value]));
@@ -111,7 +111,7 @@ export function inTypeScript(calls: readonly LeastCall[]): string {
     ${lines.join('\n').replaceAll('const _', 'export const ')}`;
 }
 
-/** The same in Python, of openapi-python-client. */
+/** The same in Python, with openapi-python-client. */
 export function inPython(calls: readonly LeastCall[]): string {
   const blocks = calls.flatMap(({ operationId, tag, ids, query, body, list }) => {
     const name = snake(operationId);
@@ -160,7 +160,7 @@ export function inPython(calls: readonly LeastCall[]): string {
   ].join('\n');
 }
 
-/** @param kind what the generator calls its type, where the schema has no name */
+/** @param kind the generator's name for the type if the schema has none */
 function pythonOf(value: unknown, schema: Schema, kind: string): string {
   const { format, items } = schema;
   if (Array.isArray(value))
@@ -173,7 +173,7 @@ function pythonOf(value: unknown, schema: Schema, kind: string): string {
   return text;
 }
 
-/** Names that Python has for something else. */
+/** Names that are reserved in Python. */
 const TAKEN = new Set(['from', 'bytes', 'format', 'type']);
 
 function snake(name: string): string {

@@ -8,17 +8,17 @@ const run = promisify(execFile);
 /** Drives a browser, which `make test-clients` installs. */
 const BROWSE = path.join(__dirname, 'browse.mjs');
 
-/** What a person found on the page. */
+/** The findings about the page. */
 interface Visit {
   description: string;
   answer: string;
-  /** By how many pixels the page is wider than the window. */
+  /** How many pixels the page is wider than the window. */
   overflow: number;
-  /** What the page or the browser complained of. */
+  /** Errors of the page or the browser. */
   faults: string[];
 }
 
-test('the page opens with resources, and tries operations out, on a desktop and on a phone', async () => {
+test('the page starts with the resources and can try operations out, on a desktop and on a phone', async () => {
   const service = await startService();
   try {
     const user = await service.user();

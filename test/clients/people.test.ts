@@ -11,16 +11,16 @@ const run = promisify(execFile);
 /** Drives a browser, which `make test-clients` installs. */
 const PEOPLE = path.join(__dirname, 'people.mjs');
 
-/** What a person found. */
+/** The findings of a person. */
 interface Visit {
-  /** What the API answered to the token, before it was revoked and after. */
+  /** The API's statuses for the token, before and after it was revoked. */
   before: number;
   after: number;
   exported: { account: { id: string }; records: { waysToSignIn: object[] } };
-  /** Whether the settings are closed to who has deleted the account. */
+  /** Whether the settings ask to sign in after the account was deleted. */
   isOut: boolean;
   language: string;
-  /** What the page or the browser complained of, and what is in somebody's way. */
+  /** Errors of the page or the browser, and accessibility problems. */
   faults: string[];
 }
 
@@ -36,7 +36,7 @@ test.each([
   ['at a desk', '1280', 'en-GB', 'dark', 'en'],
   ['at a desk, in French', '1280', 'fr-CH', 'light', 'fr'],
 ])(
-  'a person comes by an invitation and a passkey, makes a token, takes the data along and goes, %s',
+  'a person signs up by invitation with a passkey, creates a token, exports the data and deletes the account, %s',
   async (_where, width, locale, scheme, language) => {
     const name = `fern-${randomUUID()}`;
     const url = service.url.replace('127.0.0.1', 'localhost');

@@ -8,7 +8,7 @@ const run = promisify(execFile);
 /**
  * Python with packages of its own.
  *
- * @param folder where it goes, with others of the same test
+ * @param folder the folder that holds it, shared by the tests of a file
  */
 export async function pythonWith(folder: string, packages: readonly string[]): Promise<string> {
   const home = path.join(folder, packages.join('-').replace(/[^\w.-]/g, '_'));
@@ -20,7 +20,7 @@ export async function pythonWith(folder: string, packages: readonly string[]): P
   return program;
 }
 
-/** What a script of `agents/` prints, as JSON. */
+/** The JSON that a script in `agents/` prints. */
 export async function answerOf(
   python: string,
   script: string,

@@ -20,22 +20,22 @@ import type { TestService } from '../support/service';
 import { pythonWith } from './python';
 
 const SCRIPT = path.join(__dirname, 'agents/signed_in.py');
-/** What speaks for programs that start servers of their own; `make test-clients` installs it. */
+/** The bridge for programs that start local servers; `make test-clients` installs it. */
 const MCP_REMOTE = path.join(__dirname, 'node_modules/mcp-remote/dist/proxy.js');
 const PACKAGES = ['mcp==2.3.0', 'fastmcp==4.2.3'];
 const HOUR_MS = 3_600_000;
-/** What a call says that was done. */
+/** The text in the result of a successful call. */
 const ANSWERED = /^(?!.*"isError": ?true).*items/;
 
-/** A program that knows an address, and calls list_plants there. */
+/** A client that knows an address, and calls list_plants there. */
 interface Agent {
-  /** The next address that it has a browser open. */
+  /** The next URL that it opens in a browser. */
   asked(): Promise<URL>;
-  /** Gives it the address to which the browser was sent back. */
+  /** Passes it the URL to which the browser was redirected. */
   back(to: URL): unknown;
-  /** What a call answers. */
+  /** The result of a call. */
   call(): Promise<string>;
-  /** Has an hour pass for it. */
+  /** Advances its clock by an hour. */
   later(): void;
   end(): unknown;
 }
@@ -62,7 +62,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Takes the first line of a stream that is such, each once. */
+/** Returns a function for the next matching line of a stream, each once. */
 function linesOf(stream: Readable): (isIt: RegExp) => Promise<string> {
   const lines: string[] = [];
   let isOver = false;
@@ -79,7 +79,7 @@ function linesOf(stream: Readable): (isIt: RegExp) => Promise<string> {
   };
 }
 
-/** An address in a line, where people are asked. */
+/** The authorization URL in a line. */
 function addressIn(line: string): URL {
   return new URL(/http\S+/.exec(line)?.[0] ?? '');
 }
@@ -117,7 +117,7 @@ function mcpRemote(): Agent {
   });
   const client = new Client({ name: 'test', version: '1' });
   const connected = client.connect(transport, { timeout: 60_000 });
-  const line = linesOf(transport.stderr as Readable); // As it is piped.
+  const line = linesOf(transport.stderr as Readable); // It is piped.
   const agent: Agent = {
     asked: async () => addressIn(await line(/^http\S+\/oauth\/authorize/)),
     back: (to) => fetch(to),
@@ -132,7 +132,7 @@ function mcpRemote(): Agent {
   return agent;
 }
 
-/** Takes from a person's programs what they may do, on the page of settings. */
+/** Revokes a person's authorized apps on the settings page. */
 async function revokeAll(browser: Browser): Promise<void> {
   const { text } = await browser.go('/settings');
   const csrf = /name="csrf" value="([^"]*)"/.exec(text)?.[1] ?? '';
@@ -144,7 +144,7 @@ async function revokeAll(browser: Browser): Promise<void> {
   }
 }
 
-/** Has a person let a program in, and holds that it is in until they have it out. */
+/** Has a person authorize a client, and expects it to have access until they revoke it. */
 async function expectLetIn(agent: Agent): Promise<void> {
   const browser = new Browser(service.url);
   const first = await agent.asked();
@@ -157,12 +157,12 @@ async function expectLetIn(agent: Agent): Promise<void> {
   await revokeAll(browser);
   const asked = agent.asked();
   const stillIn = agent.call().then((answer) => Promise.reject(new Error(answer)));
-  // The program ends before anybody answers it.
+  // The client exits before the response.
   stillIn.catch(() => undefined);
   expect((await Promise.race([asked, stillIn])).href).not.toBe(first.href);
 }
 
-describe('from the address alone to a called tool, renewed after an hour, and out when the person says so:', () => {
+describe('a client signs in from the address alone, calls a tool, refreshes after an hour, and loses access when revoked:', () => {
   test("Python's mcp", async () => {
     await expectLetIn(await python('mcp'));
   });
@@ -175,7 +175,7 @@ describe('from the address alone to a called tool, renewed after an hour, and ou
     await expectLetIn(mcpRemote());
   });
 
-  test('a program with a metadata document', async () => {
+  test('a client with a metadata document', async () => {
     const document = 'https://assistants.example/client.json';
     const asked: string[] = [];
     const server = createServer(({ url = '' }, response) => {

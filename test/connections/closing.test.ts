@@ -1,6 +1,6 @@
 import { startService } from '../support/program';
 
-test('a service that is stopping is unready, answers further requests, and closes their connections', async () => {
+test('a service that is stopping is not ready, responds to further requests, and closes their connections', async () => {
   const service = await startService({});
   const user = await service.user();
   service.app.beginClosing();

@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 afterAll(() => service.close());
 
-/** A server whose limits are as given; what it checks, it checks often. */
+/** A server with the given limits, which it checks often. */
 async function serve(limits: Partial<HttpLimits>) {
   const { app } = service;
   const refusals: RefusalStatus[] = [];
@@ -48,7 +48,7 @@ test('responses state how long the connection is kept alive', async () => {
   expect(headers.get('keep-alive')).toBe('timeout=60, max=1000');
 });
 
-/** A client that does not close its own side by itself, and what it has received. */
+/** A client that never closes its side, and what it has received. */
 async function dial(url: string) {
   const socket = connect({
     port: Number(new URL(url).port),
@@ -71,8 +71,8 @@ function statusesOf(received: string): number[] {
   return [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 }
 
-describe('requests that are sent ahead', () => {
-  test('of the OpenAPI document do not keep others waiting', async () => {
+describe('pipelined requests', () => {
+  test('for the OpenAPI document do not delay other clients', async () => {
     const { url } = await serve({});
     const client = await dial(url);
     const last = get('/openapi.json', 'Connection: close\r\n');
@@ -82,24 +82,24 @@ describe('requests that are sent ahead', () => {
     const started = performance.now();
     expect((await exchange(url, get('/healthz', 'Connection: close\r\n'))).status).toBe(200);
     expect(performance.now() - started).toBeLessThan(1500);
-    // To look for all of them again and again takes longer than to send them.
+    // Searching for all of them repeatedly takes longer than sending them.
     await ended;
     expect(statusesOf(client.received)).toEqual(Array(100).fill(200));
   });
 
-  test('are answered one by one, so that a client that reads nothing is sent one answer', async () => {
+  test('get responses one by one, so a client that does not read gets only one', async () => {
     const { url, sockets } = await serve({});
     const client = await dial(url);
     client.socket.pause();
     client.socket.write(get('/docs/swagger-ui-bundle.js').repeat(90));
     await until(() => (sockets[0]?.bytesWritten ?? 0) > 100_000);
     await sleep(500);
-    // What the buffers of the system take, and a slice: 90 answers have 156 MB.
+    // The buffers of the system, and a slice; 90 responses have 156 MB.
     expect(sockets[0]?.bytesWritten).toBeLessThan(20_000_000);
     expect(sockets[0]?.writableLength).toBeLessThan(200_000);
   });
 
-  test('are at most 100: a connection with more of them is closed, and holds up no stop', async () => {
+  test('are limited to 100: a connection with more is closed, and does not delay a shutdown', async () => {
     const { server, url } = await serve({});
     const client = await dial(url);
     client.socket.write(get('/docs/swagger-ui-bundle.js').repeat(102));
@@ -111,7 +111,7 @@ describe('requests that are sent ahead', () => {
 });
 
 describe('a connection is closed', () => {
-  test('on which nothing arrives but empty lines', async () => {
+  test('if only empty lines arrive', async () => {
     const own = await serve({ headersTimeout: 300 });
     const { socket } = await dial(own.url);
     const timer = setInterval(() => socket.write('\r\n'), 50);
@@ -119,7 +119,7 @@ describe('a connection is closed', () => {
     clearInterval(timer);
   });
 
-  test('whose client does not take the answer that waits for it', async () => {
+  test('if the client does not read its response', async () => {
     const own = await serve({ timeout: 300 });
     const { socket } = await dial(own.url);
     socket.pause();
@@ -132,7 +132,7 @@ describe('a connection is closed', () => {
     ['a request that does not arrive', 'GET / HT', 408],
     ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 405],
   ])(
-    'after the answer to %s, though its client keeps its own side open',
+    'after the response to %s, even if the client keeps its side open',
     async (_, bytes, status) => {
       const own = await serve({ headersTimeout: 200, requestTimeout: 200 });
       const client = await dial(own.url);
@@ -143,7 +143,7 @@ describe('a connection is closed', () => {
     },
   );
 
-  test('but not one whose client takes a long answer slowly', async () => {
+  test('but not while the client reads a long response slowly', async () => {
     const { url } = await serve({ timeout: 600, keepAliveTimeout: 600 });
     const { socket } = await dial(url);
     let bytes = 0;
@@ -178,7 +178,7 @@ test('the log reports refused connections once a minute, with their number', () 
   jest.useFakeTimers();
   try {
     const lines: { refused: number }[] = [];
-    // Of a logger this needs one method.
+    // Only this method of a logger is needed.
     const log = { warn: (line: { refused: number }) => lines.push(line) } as unknown as Logger;
     const refuse = countRefusals(new Metrics(), log);
     for (const status of [400, 'none', 'none', 'none'] as const) refuse(status);
@@ -196,7 +196,7 @@ test('the log reports refused connections once a minute, with their number', () 
 
 const CONNECT = 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n';
 
-test('a client that resets its connection after CONNECT disturbs nobody', async () => {
+test('a client that resets its connection after CONNECT affects no other client', async () => {
   const { server, url } = await serve({});
   const client = await dial(url);
   client.socket.write(CONNECT);

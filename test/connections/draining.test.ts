@@ -32,16 +32,16 @@ afterEach(async () => {
   await giveBack(mongodbUri);
 });
 
-/** Serves, and answers the port. */
+/** Starts a server; returns its port. */
 async function serve(): Promise<number> {
   server = createHttpServer(app.requestListener(), app.settings);
   return listening(server);
 }
 
-/** An open connection, and all that comes on it. */
+/** An open connection, and everything that arrives on it. */
 class RawConnection {
   received = '';
-  /** The error that has ended it. */
+  /** The error that ended it. */
   fault: string | undefined;
   readonly closed: Promise<unknown>;
   readonly #socket: Socket;
@@ -72,7 +72,7 @@ async function refusesConnections(port: number): Promise<boolean> {
   return connection.fault === 'ECONNREFUSED';
 }
 
-test('a closing server still answers the first request of an open connection', async () => {
+test('a closing server still responds to the first request on an open connection', async () => {
   const port = await serve();
   const connection = await RawConnection.open(port);
   app.beginClosing();
@@ -85,7 +85,7 @@ test('a closing server still answers the first request of an open connection', a
   await closed;
 });
 
-test('connections opened while a server closes are answered or refused, not reset', async () => {
+test('connections that are opened while a server closes get a response or are refused, but not reset', async () => {
   const port = await serve();
   const ask = async (): Promise<string> => {
     const connection = new RawConnection(port);
@@ -93,7 +93,7 @@ test('connections opened while a server closes are answered or refused, not rese
     await connection.closed;
     return connection.fault ?? connection.received.slice(0, 12);
   };
-  // As many as are answered within the second for last requests, on a busy machine too.
+  // As many as get responses within the second for last requests, even on a busy machine.
   const asked = Array.from({ length: 30 }, ask);
   await sleep(5);
   app.beginClosing();
@@ -103,7 +103,7 @@ test('connections opened while a server closes are answered or refused, not rese
   expect([...outcomes]).toEqual(['HTTP/1.1 200']);
 });
 
-test('a keep-alive connection gets one more response, then is closed', async () => {
+test('a keep-alive connection gets one more response and is then closed', async () => {
   const port = await serve();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   closing.push(() => {
@@ -128,7 +128,7 @@ test('a keep-alive connection gets one more response, then is closed', async () 
   await closed;
 });
 
-test('an idle connection does not keep a server from closing', async () => {
+test('an idle connection does not prevent a server from closing', async () => {
   const port = await serve();
   const connection = await RawConnection.open(port);
   await closeHttpServer(server, 60_000);

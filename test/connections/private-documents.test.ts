@@ -13,7 +13,7 @@ import {
   tlsSettings,
 } from '../support/program';
 
-test('a document of a program is not asked of an address of the own network', async () => {
+test("a client's metadata document is not fetched from a private address", async () => {
   const settings = tlsSettings();
   const { env } = settings;
   const certFile = env['TLS_CERT_FILE'] ?? '';
@@ -28,7 +28,7 @@ test('a document of a program is not asked of an address of the own network', as
   const dataDir = await dataDirectory();
   const server = await RealServer.start(dataDir, { ...trusting, MONGODB_URI: takeDatabase() });
   try {
-    // Whoever else trusts the certificate is answered.
+    // Other clients that trust the certificate get a response.
     const fetched = `await fetch('https://localhost:${port}/control')`;
     await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', fetched], {
       env: { ...process.env, ...trusting },

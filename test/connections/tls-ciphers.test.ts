@@ -10,10 +10,10 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** Which kind of key the certificate has, on which the suites of TLS 1.2 depend. */
+/** The kind of key in the certificate, which determines the suites of TLS 1.2. */
 type Key = 'ec' | 'rsa';
 
-/** Connects by one version of TLS, with nothing but some cipher suites of it. */
+/** Connects with one version of TLS, and only some of its cipher suites. */
 async function dial(key: Key, version: SecureVersion, ciphers?: string): Promise<TLSSocket> {
   const tls = tlsSettings(1, key);
   closing.push(() => {
@@ -36,7 +36,7 @@ test.each([
   ['ec', 'TLSv1.2', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
   ['rsa', 'TLSv1.3', undefined],
   ['rsa', 'TLSv1.2', 'ECDHE-RSA-AES128-GCM-SHA256'],
-] as const)('with an %s key %s is spoken with %s', async (key, version, ciphers) => {
+] as const)('a server with an %s key supports %s with %s', async (key, version, ciphers) => {
   expect((await dial(key, version, ciphers)).getProtocol()).toBe(version);
 });
 
@@ -48,7 +48,7 @@ const REFUSED: [fault: string, key: Key, version: SecureVersion, ciphers: string
   ['static RSA', 'rsa', 'TLSv1.2', 'AES256-GCM-SHA384:AES128-GCM-SHA256:AES128-SHA256:AES128-SHA'],
 ];
 
-test.each(REFUSED)('%s is not spoken with an %s key', async (_fault, key, version, ciphers) => {
+test.each(REFUSED)('%s is not supported with an %s key', async (_fault, key, version, ciphers) => {
   await expect(dial(key, version, ciphers)).rejects.toMatchObject({
     code: expect.stringMatching(/ALERT_(HANDSHAKE_FAILURE|PROTOCOL_VERSION)/) as string,
   });

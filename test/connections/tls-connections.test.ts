@@ -10,7 +10,7 @@ import type { TestService } from '../support/service';
 import type { TlsSettings } from '../support/tls';
 import { closeHttpServer, createHttpServer, startService, tlsSettings } from '../support/program';
 
-/** The type of its options does not know it. */
+/** Missing in the type of its options. */
 const HALF_OPEN: ConnectionOptions & { allowHalfOpen: boolean } = { allowHalfOpen: true };
 
 let tls: TlsSettings;
@@ -81,10 +81,10 @@ test.each([
   ['a request that does not arrive', 'GET / HT', 408],
   ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 405],
 ])(
-  'a connection is closed after the answer to %s, though its client keeps its own side open',
+  'a connection is closed after the response to %s, even if the client keeps its side open',
   async (_, bytes, status) => {
     const own = await serve({ headersTimeout: 200, requestTimeout: 200 });
-    // It answers neither the end of TLS nor that of TCP.
+    // It acknowledges neither the end of TLS nor that of TCP.
     const raw = connectTcp({ port: own.port, host: '127.0.0.1', allowHalfOpen: true });
     closing.push(() => raw.destroy());
     const socket = await dialTls(own, { ...HALF_OPEN, socket: raw });

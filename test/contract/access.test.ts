@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Good tokens by the scopes that they have. */
+/** Valid tokens by their scopes. */
 const validTokens = new Map<string, Promise<string>>();
 
 function goodToken(scopes: readonly string[]): Promise<string> {
@@ -36,7 +36,7 @@ function goodToken(scopes: readonly string[]): Promise<string> {
   return made;
 }
 
-/** Tokens that were good once, each made when it is first asked for. */
+/** Tokens that were valid once, each created when it is first needed. */
 let expired: Promise<string> | undefined;
 let revoked: Promise<string> | undefined;
 
@@ -56,7 +56,7 @@ async function tokenWith(scopes: readonly string[], expiresInSeconds = 3600) {
   return accounts.createToken({ ...wanted, expiresInSeconds });
 }
 
-/** Calls an operation with everything right, but for the header Authorization. */
+/** Calls an operation with a valid request, except for the header Authorization. */
 async function call(operation: Operation, authorization?: string): Promise<Response> {
   const request = validRequest(operation, await garden.ids());
   const test = supertest(service.url)[CLIENT_METHODS[request.method]](request.path);
@@ -88,8 +88,8 @@ test.each(rows)('%s with a malformed token gets 401', async (_name, operation) =
   }
 });
 
-test('anything that is not a token gets 401', async () => {
-  const [[, operation]] = rows as [(typeof rows)[number]]; // There are some.
+test('any other value gets 401', async () => {
+  const [[, operation]] = rows as [(typeof rows)[number]]; // There are operations.
   const token = await goodToken([...service.app.scopes.keys()]);
   const malformed = [
     'Bearer',
@@ -126,7 +126,7 @@ test.each(rows)('%s with a revoked token gets 401', async (_name, operation) => 
   expectRefused(await call(operation, `Bearer ${token}`), ['invalid_token']);
 });
 
-test.each(rows)('%s opens to its scope and to no other', async (_name, operation) => {
+test.each(rows)('%s requires its scope, and no other', async (_name, operation) => {
   const all = [...service.app.scopes.keys()];
   const needed = requiredScopes(operation);
   const allBut = needed.map((scope) => all.filter((each) => each !== scope));
@@ -147,7 +147,7 @@ test.each(rows)('%s opens to its scope and to no other', async (_name, operation
   }
 });
 
-test.each(rows)('%s takes no token from the query string', async (_name, operation) => {
+test.each(rows)('%s ignores a token in the query string', async (_name, operation) => {
   const token = await goodToken([...service.app.scopes.keys()]);
   const { method, path, body } = validRequest(operation, await garden.ids());
   const separator = path.includes('?') ? '&' : '?';

@@ -23,7 +23,7 @@ afterAll(() => service.close());
 const rows = operationRows();
 const reads = rows.filter(([, { access, method }]) => method === 'GET' && 'scope' in access);
 
-test('a cached answer costs no query but that for the account, also as a tool', async () => {
+test('a cached response costs only the query for the account, over REST and as a tool', async () => {
   const user = await service.user();
   await user.plant();
   const me = { url: service.url, token: user.token, user };
@@ -39,7 +39,7 @@ test('a cached answer costs no query but that for the account, also as a tool', 
   expect(collections.filter((each) => ['plants', 'photos'].includes(each))).toEqual([]);
 });
 
-test('answers take no more memory than they may', async () => {
+test('cached responses stay within the memory limit', async () => {
   const cache = new ResponseCache({ megabytes: 1, isSharded: false }, new Metrics());
   const before = process.memoryUsage().arrayBuffers;
   for (let revision = 0; revision < 1500; revision += 1) {
@@ -47,14 +47,14 @@ test('answers take no more memory than they may', async () => {
     cache.set({ name: String(revision), revision }, content, { from: 0, until: Infinity });
     await Promise.all([content.compressed('br'), content.compressed('gzip')]);
   }
-  // What was evicted is freed when it is collected, so there is some more for a while.
+  // Evicted responses use memory until they are collected.
   await until(() => {
     collectGarbage();
     return process.memoryUsage().arrayBuffers - before < 4 * 1024 * 1024;
   });
 });
 
-test('on a sharded cluster no answer is cached, since the revision may be seen before the rest', () => {
+test('on a sharded cluster no response is cached, since the revision may be visible before the data', () => {
   const account = {
     id: 'ada',
     tier: 'pro',
@@ -74,7 +74,7 @@ test('on a sharded cluster no answer is cached, since the revision may be seen b
   expect(keysOf(true)).toEqual([]);
 });
 
-test('cached answers are made from the data of accounts alone', () => {
+test('cached responses depend only on the data of accounts', () => {
   const { endpoints } = surfaceOf(service.app);
   const kept = rows.filter(([, { cacheable }]) => cacheable).map(([name]) => name);
   expect(kept.length).toBeGreaterThan(5);
@@ -83,7 +83,7 @@ test('cached answers are made from the data of accounts alone', () => {
     .collections.filter(({ owner }) => owner !== 'account')
     .map(({ name }) => name);
   expect(shared).toContain('announcements');
-  // Authentication reads those two; what they say is not in any answer.
+  // Authentication reads these two; no response contains their data.
   const outside = shared.filter((name) => !['accounts', 'tokens'].includes(name));
   const collections = touching.flatMap((each) => each.collections);
   expect(outside.filter((name) => collections.includes(name))).toEqual([]);

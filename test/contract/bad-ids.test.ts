@@ -28,7 +28,7 @@ afterAll(() => service.close());
 
 const withIds = operationRows().filter(([, { params }]) => params);
 
-/** Calls with a path exactly as given: clients would correct some of these. */
+/** Sends a path unchanged, since clients would normalize some of these. */
 async function call(operation: Operation, id: string) {
   const { method, path, body } = validRequest(operation, idOfEveryKind(id));
   const payload = body && JSON.stringify(body);
@@ -45,7 +45,7 @@ async function call(operation: Operation, id: string) {
   return { status: answer.status, body: JSON.parse(answer.body) as unknown };
 }
 
-/** One segment of a path that is there, so that the route is found and nothing has the id. */
+/** One segment of an existing path, so that the route matches and no record has the id. */
 const NOBODYS: Readonly<Record<string, string>> = {
   'a word': 'fern',
   zero: '0',
@@ -83,7 +83,7 @@ const NOBODYS: Readonly<Record<string, string>> = {
 };
 
 test.each(withIds)(
-  '%s answers what is no id, or of no version, as one that is missing, and changes nothing',
+  '%s responds to a malformed id as to an unknown one, and changes nothing',
   async (_name, operation) => {
     const before = await everythingStored(service);
     const missing = await call(operation, NOBODYS_ID);
@@ -98,7 +98,7 @@ test.each(withIds)(
 );
 
 test.each(withIds)(
-  '%s answers a path that cannot be read or leads elsewhere with an error of the caller',
+  '%s responds with a client error to an invalid path, or one that leads elsewhere',
   async (_name, operation) => {
     const before = await everythingStored(service);
     const paths = ['', '%E0%A4%A', '%', '%zz', '%ff', '%C0%AF', '%u0041', '🌱', '../plants', '//'];
@@ -116,12 +116,12 @@ test.each(withIds)(
   },
 );
 
-test.each(withIds)('%s understands an id in upper case', async (_name, operation) => {
+test.each(withIds)('%s accepts an id in upper case', async (_name, operation) => {
   const { status } = await call(operation, (await freshId(operation)).toUpperCase());
   expect(status).toBe(operation.response.status);
 });
 
-/** The id of a record that this call may delete. */
+/** The id of a record that the call may delete. */
 async function freshId(operation: Operation): Promise<string> {
   ids = await smallGardenOf(user);
   const [code = ''] = Object.values(operation.params ?? {}).map((error) => error.code);

@@ -22,7 +22,7 @@ let ids: Ids;
 let before: Record<string, string[]>;
 
 beforeAll(async () => {
-  // Without the jobs nothing but the requests of the tests writes.
+  // Without jobs, only the requests of the tests write.
   service = await startService({ jobs: false });
   user = await service.user();
   ids = await gardenOf(user);
@@ -33,8 +33,7 @@ afterEach(async () => {
 });
 afterAll(() => service.close());
 
-// What is refused depends on nothing else, so the tries of a test are sent at once: for all of them
-// the account is read in one query.
+// Refusals are independent, so a test sends its requests at once, which read the account in one query.
 
 const rows = operationRows();
 const withBody = rows.filter(([, { body }]) => body);
@@ -42,7 +41,7 @@ const queryFields = rows.flatMap(([name, operation]) =>
   fieldsOf(operation.query).map((field) => [name, field.name, { operation, field }] as const),
 );
 
-/** Sends a body, given as JSON text, and answers in short what became of it. */
+/** Sends a body, given as JSON text; returns the result in short. */
 async function outcome(operation: Operation, text: string, mention = ''): Promise<unknown> {
   const { method, path } = validRequest(operation, ids);
   return inShort(await sendJson(service.url, user, method, path, text), mention);
@@ -62,7 +61,7 @@ function textWith(operation: Operation, name: string, json: string): string {
   return textOf(operation, { [name]: json });
 }
 
-/** A body in which these members, given as JSON, stand in place of what would be right. */
+/** A valid body with these members replaced, given as JSON. */
 function textOf(operation: Operation, members: Readonly<Record<string, string>>): string {
   const right = Object.entries(validRequest(operation, ids).body ?? {})
     .filter(([name]) => !Object.hasOwn(members, name))
@@ -71,7 +70,7 @@ function textOf(operation: Operation, members: Readonly<Record<string, string>>)
   return `{${all.map(([name, json]) => `${JSON.stringify(name)}: ${json}`).join(', ')}}`;
 }
 
-/** Whether a field of a query takes what is no number: any text, a day, or a word of booleans. */
+/** Whether a query field takes values that are not numbers: text, a day or a boolean. */
 function takes({ type, values, format, max }: Field, value: string): boolean {
   if (format === 'date') return value === '2026-03-01';
   if (type === 'boolean') return value === 'true';
@@ -79,11 +78,11 @@ function takes({ type, values, format, max }: Field, value: string): boolean {
   return isText && max !== undefined;
 }
 
-/** How much JSON is sent at once, so that a body stays within its limit. */
+/** The length of JSON in a request, within the limit for bodies. */
 const MAX_JSON = 80_000;
 
 test.each(withBody)(
-  '%s refuses whatever its fields cannot be, names each of them and stores nothing',
+  '%s refuses invalid values of each field, names the field and stores nothing',
   async (_name, operation) => {
     const fields = fieldsOf(operation.body);
     const tried = new Map(fields.map(({ name }) => [name, 0]));
@@ -107,18 +106,15 @@ test.each(withBody)(
   },
 );
 
-test.each(withBody)(
-  '%s refuses keys that it does not know, and names them',
-  async (_name, operation) => {
-    const keys = ['colour', '$set', 'constructor', 'prototype', 'hasOwnProperty', 'a.b', '🌱', ' '];
-    const outcomes = await Promise.all(
-      keys.map(async (key) => [key, await outcome(operation, textWith(operation, key, '1'), key)]),
-    );
-    expect(outcomes).toEqual(keys.map((key) => [key, FINE]));
-  },
-);
+test.each(withBody)('%s refuses unknown keys by name', async (_name, operation) => {
+  const keys = ['colour', '$set', 'constructor', 'prototype', 'hasOwnProperty', 'a.b', '🌱', ' '];
+  const outcomes = await Promise.all(
+    keys.map(async (key) => [key, await outcome(operation, textWith(operation, key, '1'), key)]),
+  );
+  expect(outcomes).toEqual(keys.map((key) => [key, FINE]));
+});
 
-test.each(withBody)('%s refuses keys that would touch prototypes', async (_name, operation) => {
+test.each(withBody)('%s refuses keys that would change prototypes', async (_name, operation) => {
   for (const json of ['{"isAdmin": true}', 'null', '1', '[]', '"x"']) {
     expect(await outcome(operation, textWith(operation, '__proto__', json), '__proto__')).toEqual(
       FINE,
@@ -139,7 +135,7 @@ test.each(withBody)('%s refuses strange keys without failing', async (_name, ope
   expect(await outcome(operation, deep)).toEqual(FINE);
 });
 
-test.each(withBody)('%s refuses what is not a JSON object', async (_name, operation) => {
+test.each(withBody)('%s refuses anything but a JSON object', async (_name, operation) => {
   const texts = [
     '',
     ' ',
@@ -168,13 +164,13 @@ test.each(withBody)('%s refuses what is not a JSON object', async (_name, operat
 });
 
 test.each(queryFields)(
-  '%s refuses whatever %s cannot be in the query and names it',
+  '%s refuses invalid values of %s in the query, and names it',
   async (_name, name, { operation, field }) => {
     const { method, path, body } = validRequest(operation, ids);
     const base = new URL(path, service.url);
     base.searchParams.delete(name);
     const rest = base.search === '' ? '?' : `${base.search}&`;
-    // Nor is any of them a cursor.
+    // None of them is a valid cursor either.
     const values = NO_INTEGERS.filter((value) => !takes(field, value));
     const sent = body && JSON.stringify(body);
     const headers = {
@@ -199,7 +195,7 @@ test.each(queryFields)(
   },
 );
 
-test('there are fields to test', () => {
+test('the tests cover fields of bodies and queries', () => {
   expect(withBody.flatMap(([, { body }]) => fieldsOf(body)).length).toBeGreaterThan(50);
   expect(queryFields.length).toBeGreaterThanOrEqual(4);
 });

@@ -27,7 +27,7 @@ beforeAll(async () => {
   address = takeDatabase();
   const uri = new URL(address);
   uri.searchParams.set('monitorCommands', 'true');
-  // Without jobs, every command to MongoDB is that of the call under test.
+  // Without jobs, every command to MongoDB comes from the call under test.
   service = await startService({
     mongodbUri: uri.toString(),
     jobs: false,
@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 
 test.each(operationRows())(
-  '%s touches only the collections that the audit lists',
+  '%s accesses only the collections that the audit lists',
   async (name, operation) => {
     const { path, body } = validRequest(operation, await garden.ids());
     touched.clear();
@@ -61,17 +61,17 @@ test.each(operationRows())(
     expect([name, response.status]).toEqual([name, operation.response.status]);
     garden.called(operation);
     const listed = surface.endpoints.find((each) => operationName(each) === name);
-    // Every write looks whether a newer release has migrated the data.
+    // Every write checks whether a newer release has migrated the data.
     const known = ['migrations', ...(listed?.collections ?? [])];
     expect([...touched].filter((each) => !known.includes(each))).toEqual([]);
     if ('scope' in operation.access) expect(touched.size).toBeGreaterThan(1);
   },
 );
 
-test('a write is answered once the majority of MongoDB has it in its journal', async () => {
+test('a write gets its response once a majority of MongoDB has journaled it', async () => {
   commits.length = 0;
   await user.plant();
-  // The first use of a token is noted beside it.
+  // The first use of a token is recorded separately.
   expect(commits).not.toEqual([]);
   for (const concern of commits) expect(concern).toMatchObject({ w: 'majority', j: true });
 });

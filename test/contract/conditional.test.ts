@@ -47,7 +47,7 @@ function ask(
   });
 }
 
-/** A tag as proxies that compress pass it on. */
+/** A tag with the suffixes of compressing proxies. */
 function changedByProxies(etag: string): string[] {
   const suffixes = ['-gzip', '-br', '-zstd', '-df', ';gzip', ';br', '/gzip', '--gzip', '-gzip-br'];
   const inside = suffixes.map((suffix) => `${etag.slice(0, -1)}${suffix}"`);
@@ -65,7 +65,7 @@ test.each(reads)('%s gets 304 if the client has the current response', async (_n
   expect(etag).toMatch(/^"[\w-]{22}"$/);
   expect(first.headers['cache-control']).toBe('private, no-cache');
   expect(first.headers.vary).toMatch(/\bAuthorization\b.*\bAccept-Encoding\b/);
-  // As browsers and Node's fetch ask.
+  // As browsers and Node's fetch send it.
   for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
     const again = await ask('GET', path, { 'If-None-Match': known, 'Cache-Control': 'no-cache' });
     expect([again.status, again.body, again.headers.etag]).toEqual([304, '', etag]);
@@ -80,7 +80,7 @@ test.each(reads)('%s gets 304 if the client has the current response', async (_n
   }
 });
 
-test('If-None-Match holds whatever proxies that compress add to a tag', async () => {
+test('If-None-Match matches tags with the suffixes of compressing proxies', async () => {
   const etag = (await ask('GET', '/api/plants')).headers.etag ?? '';
   for (const known of changedByProxies(etag)) {
     const again = await ask('GET', '/api/plants', { 'If-None-Match': known });
@@ -88,7 +88,7 @@ test('If-None-Match holds whatever proxies that compress add to a tag', async ()
   }
 });
 
-test('a 304 ends with the write that changes what the answer shows, and not with another', async () => {
+test('only a write that changes the response ends its 304', async () => {
   const path = `/api/plants/${ids['plant'] ?? ''}`;
   const before = (await ask('GET', path)).headers.etag ?? '';
   await user.plant();
@@ -99,7 +99,7 @@ test('a 304 ends with the write that changes what the answer shows, and not with
   expect(after.body).toContain('Another');
 });
 
-test('only a list too long to buffer gets 304 until something is written', async () => {
+test('only a list that is too long to buffer loses its 304 with any write', async () => {
   await storeLargest(service.app, user.id, { plants: 100, events: 1 });
   const first = await ask('GET', '/api/plants');
   expect(first.bytes.length).toBeGreaterThan(1_000_000);
@@ -116,20 +116,23 @@ test('only a list too long to buffer gets 304 until something is written', async
 
 const DECODE = { br: brotliDecompressSync, gzip: gunzipSync };
 
-test.each(['br', 'gzip'] as const)('a list is sent as %s to who accepts it', async (coding) => {
-  await Promise.all(Array.from({ length: 5 }, () => user.plant()));
-  const plain = await ask('GET', '/api/plants');
-  expect(plain.headers).not.toHaveProperty('content-encoding');
-  for (let time = 0; time < 2; time += 1) {
-    const answer = await ask('GET', '/api/plants', { 'Accept-Encoding': coding });
-    expect(answer.headers['content-encoding']).toBe(coding);
-    expect(answer.headers['content-length']).toBe(String(answer.bytes.length));
-    expect(answer.headers.etag).toBe(`W/${plain.headers.etag ?? ''}`);
-    expect(DECODE[coding](answer.bytes).equals(plain.bytes)).toBe(true);
-  }
-  const short = await ask('GET', '/api/locations', { 'Accept-Encoding': coding });
-  expect(short.headers).not.toHaveProperty('content-encoding');
-});
+test.each(['br', 'gzip'] as const)(
+  'a list is sent as %s if the client accepts it',
+  async (coding) => {
+    await Promise.all(Array.from({ length: 5 }, () => user.plant()));
+    const plain = await ask('GET', '/api/plants');
+    expect(plain.headers).not.toHaveProperty('content-encoding');
+    for (let time = 0; time < 2; time += 1) {
+      const answer = await ask('GET', '/api/plants', { 'Accept-Encoding': coding });
+      expect(answer.headers['content-encoding']).toBe(coding);
+      expect(answer.headers['content-length']).toBe(String(answer.bytes.length));
+      expect(answer.headers.etag).toBe(`W/${plain.headers.etag ?? ''}`);
+      expect(DECODE[coding](answer.bytes).equals(plain.bytes)).toBe(true);
+    }
+    const short = await ask('GET', '/api/locations', { 'Accept-Encoding': coding });
+    expect(short.headers).not.toHaveProperty('content-encoding');
+  },
+);
 
 test.each([
   ['gzip, deflate, br', 'br'],
@@ -142,13 +145,13 @@ test.each([
   ['br;q=0', undefined],
   ['deflate', undefined],
   ['', undefined],
-])('to who accepts "%s" a list is sent as %s', async (accepted, coding) => {
+])('with Accept-Encoding "%s" a list is sent as %s', async (accepted, coding) => {
   await Promise.all(Array.from({ length: 5 }, () => user.plant()));
   const answer = await ask('GET', '/api/plants', { 'Accept-Encoding': accepted });
   expect(answer.headers['content-encoding']).toBe(coding);
 });
 
-test('of a list that is too long to be held and that nobody reads no cursor stays open', async () => {
+test('a long list that the client does not read leaves no cursor open', async () => {
   await storeLargest(service.app, user.id, { plants: 100, events: 1 });
   const open = async (): Promise<number> => {
     const { db } = service.app.database.connection;
@@ -160,11 +163,11 @@ test('of a list that is too long to be held and that nobody reads no cursor stay
   const before = await open();
   const heads = Array.from({ length: 20 }, () => ask('HEAD', '/api/plants'));
   for (const { status } of await Promise.all(heads)) expect(status).toBe(200);
-  // Others use the same MongoDB.
+  // Other tests use the same MongoDB.
   await until(async () => (await open()) < before + 10);
 });
 
-test('a long answer to a write is compressed too, and so is a long error', async () => {
+test('a long response to a write is compressed, and so is a long error', async () => {
   const accept = { 'Accept-Encoding': 'br, gzip' };
   const body = { name: 'Fern', notes: 'n'.repeat(1000), careNotes: 'c'.repeat(1000) };
   const made = await ask('POST', '/api/plants', accept, body);
@@ -179,7 +182,7 @@ test('a long answer to a write is compressed too, and so is a long error', async
 
 const conditional = rows.filter(([, { state }]) => state);
 
-/** What an operation with a record in its path shows or answers of it, with its tag. */
+/** The record that an operation with an id in its path returns, with its ETag. */
 async function etagOf(operation: Operation): Promise<string> {
   const isRead = rows.some(([, { method, path }]) => method === 'GET' && path === operation.path);
   if (isRead) return (await ask('GET', pathOf(operation, ids))).headers.etag ?? '';
@@ -190,7 +193,7 @@ async function etagOf(operation: Operation): Promise<string> {
 }
 
 test.each(conditional)(
-  '%s changes nothing where If-Match names another state, and is done where it names this one',
+  '%s changes nothing if If-Match does not match, and succeeds if it does',
   async (_name, operation) => {
     const { method, path, body } = validRequest(operation, ids);
     const etag = await etagOf(operation);
@@ -210,16 +213,16 @@ test.each(conditional)(
   },
 );
 
-test('If-Match holds whatever proxies that compress add to a tag', async () => {
+test('If-Match matches tags with the suffixes of compressing proxies', async () => {
   const path = `/api/plants/${ids['plant'] ?? ''}`;
   const etag = (await ask('GET', path)).headers.etag ?? '';
   for (const changed of changedByProxies(etag)) {
-    // Changes nothing, so the tag stays.
+    // It changes nothing, so the ETag stays.
     expect((await ask('PATCH', path, { 'If-Match': changed }, {})).status).toBe(200);
   }
 });
 
-test('a change answers with the tag that the next change may name', async () => {
+test('a change returns the ETag for the next change', async () => {
   const plant = await ask('POST', '/api/plants', {}, { name: 'Fern' });
   const { id } = JSON.parse(plant.body) as { id: string };
   let etag = plant.headers.etag ?? '';
@@ -231,7 +234,7 @@ test('a change answers with the tag that the next change may name', async () => 
   }
 });
 
-test('of many changes that start from one state exactly one is made', async () => {
+test('of many concurrent changes with the same If-Match, exactly one succeeds', async () => {
   const path = `/api/plants/${ids['plant'] ?? ''}`;
   const etag = (await ask('GET', path)).headers.etag ?? '';
   const answers = await Promise.all(
@@ -243,6 +246,6 @@ test('of many changes that start from one state exactly one is made', async () =
   expect(statuses).toEqual([200, ...Array.from({ length: 9 }, () => 412)]);
 });
 
-test('there are records to change under a condition', () => {
+test('the tests cover operations that take If-Match', () => {
   expect(conditional.length).toBeGreaterThanOrEqual(5);
 });

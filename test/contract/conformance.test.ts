@@ -6,11 +6,11 @@ import { listening } from '../support/listening';
 import { send } from '../support/raw';
 import { App, loadPlugins, Conformance } from '../support/program';
 
-// Every service of the tests checks its answers like this; here is shown that it sees what is wrong.
+// Every service under test checks its responses like this; these tests show that the check finds faults.
 
 const app = new App({ plugins: loadPlugins(), env: {}, log: pino({ level: 'silent' }) });
 
-/** What is found in an answer of a server that answers everything like this. */
+/** The faults in the responses of a server that responds to everything like this. */
 async function faultsOf(
   [method, path]: [method: string, path: string],
   { status, type, body }: { status: number; type: string; body: string },
@@ -56,6 +56,6 @@ test.each<[string, [string, string], ReturnType<typeof json>, string]>([
   ['a code of no list', ['GET', '/no'], json(404, { ...NOT_FOUND, code: 'x' }), 'allowed values'],
   ['a good answer where nothing is', ['GET', '/nowhere'], json(200, {}), 'of other paths'],
   ['a good answer to another method', ['PUT', '/healthz'], json(200, {}), 'of other methods'],
-])('%s is found', async (_what, request, answer, fault) => {
+])('the check finds %s', async (_what, request, answer, fault) => {
   expect(await faultsOf(request, answer)).toEqual([expect.stringContaining(fault)]);
 });

@@ -1,7 +1,7 @@
 import { ErrorCode, hostErrors } from '../../src/core/errors';
 import { operationRows, pluginsUnderTest } from '../support/program';
 
-/** The codes that clients rely on, each with the status that it usually comes with. */
+/** The codes that clients rely on, each with its usual status. */
 const CODES: Readonly<Record<string, number>> = {
   validation_error: 400,
   invalid_json: 400,
@@ -30,21 +30,21 @@ const CODES: Readonly<Record<string, number>> = {
 const plugins = pluginsUnderTest();
 const declared = [...hostErrors, ...plugins.flatMap(({ errors }) => errors ?? [])];
 
-test('the codes of the list are declared, and each code once', () => {
+test('the listed codes are declared, each once', () => {
   const codes = declared.map(({ code }) => code);
   expect(codes).toEqual(expect.arrayContaining(Object.keys(CODES)));
   expect(new Set(codes).size).toBe(codes.length);
 });
 
 test.each(declared.map((each) => [each.code, each] as const))(
-  '%s comes with its status and one English sentence',
+  '%s has its status and one English sentence',
   (code, { status, meaning }) => {
     expect(status).toBe(CODES[code] ?? status);
     expect(meaning).toMatch(/^[A-Z][^\n]*[^.]\.$/);
   },
 );
 
-test('every code that an operation or a quota may give is one that is declared', () => {
+test('every code of an operation or quota is declared', () => {
   const given = [
     ...operationRows().flatMap(([, { errors = [], params = {} }]) => [
       ...errors,
@@ -57,7 +57,7 @@ test('every code that an operation or a quota may give is one that is declared',
   expect(given.length).toBeGreaterThan(10);
 });
 
-test('an error has a code and a message, and nothing else', () => {
+test('an error has only a code and a message', () => {
   const error = new ErrorCode('a_code', 400, 'A meaning.').error('A message.');
   expect(error.body).toEqual({ error: 'A message.', code: 'a_code' });
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Six fields of a plant, all wrong, and what is said of each. */
+/** Six fields of a plant, all invalid, and the message for each. */
 const WRONG = {
   name: '',
   species: 7,
@@ -46,7 +46,7 @@ function post(text: string, path = '/api/plants', method = 'POST') {
   return sendJson(service.url, user, method, path, text);
 }
 
-test('a body with six faults gets all of them, in the order of the fields', async () => {
+test('six faults of a body are all reported, in the order of the fields', async () => {
   const before = await everythingStored(service);
   expect(await post(JSON.stringify(WRONG))).toEqual({
     status: 400,
@@ -88,7 +88,7 @@ test('a field that cannot be changed is refused with the reason, over REST and a
   );
 });
 
-test('a tool caller gets the same faults in one answer, with those of the id', async () => {
+test('a tool reports the same faults at once, with those of the id', async () => {
   const me = await assistant(service);
   const text = await refused(me, 'create_plant', WRONG);
   expect(text).toMatch(
@@ -133,7 +133,7 @@ test.each([
       height: 'is required',
     },
   ],
-])('of %s each fault is listed in words for people', async (_what, path, fields, wanted) => {
+])('each fault of %s is listed in plain words', async (_what, path, fields, wanted) => {
   const { status, body } = await post(JSON.stringify(fields), path);
   const { error, code, details } = record(body);
   expect({ status, code }).toEqual({ status: 400, code: 'validation_error' });
@@ -147,11 +147,11 @@ test.each([
     ),
   );
   expect(listed).toHaveLength(Object.keys(wanted).length);
-  // What people would not write: a regular expression, or a name that Joi gives to something.
+  // Not plain words: a regular expression, or a name from Joi.
   expect(JSON.stringify([error, details])).not.toMatch(/pattern|\\\\|\^|ref:|infinity|unsafe/);
 });
 
-test('numbers outside the range of doubles are named among the other faults', async () => {
+test('numbers outside the range of doubles are reported with the other faults', async () => {
   const { body } = await post('{"name": 7, "wateringFrequencyDays": 1e400}');
   expect(record(body)['details']).toEqual([
     { field: 'name', message: 'name must be a string.' },
@@ -159,7 +159,7 @@ test('numbers outside the range of doubles are named among the other faults', as
   ]);
 });
 
-test('every fault of a query is listed: wrong, unknown and repeated parameters', async () => {
+test('every fault of a query is listed: invalid, unknown and repeated parameters', async () => {
   const query = 'limit=0&cursor=a&cursor=b&colour=green&__proto__=1';
   const answer = await send(service.url, 'GET', `/api/plants/${plantId}/events?${query}`, {
     headers: { Authorization: `Bearer ${user.token}` },
@@ -179,7 +179,7 @@ test('every fault of a query is listed: wrong, unknown and repeated parameters',
   ]);
 });
 
-test('what is missing in a query is listed, and nothing that only follows from it', async () => {
+test('missing query parameters are listed, without faults that only follow from them', async () => {
   const month = (query: string) => user.get(`/api/plants/${plantId}/events/month?${query}`);
   const none = await month('').expect(400);
   expect(none.body).toMatchObject({
@@ -197,7 +197,7 @@ test('faults of the query of a write are listed with those of its body', async (
   expect(record(body)['details']).toMatchObject([{ field: 'colour' }, { field: 'name' }]);
 });
 
-test('of many faults twenty are listed, and all counted', async () => {
+test('at most twenty faults are listed, and all are counted', async () => {
   const unknown = Object.fromEntries(Array.from({ length: 30 }, (_, key) => [`key${key}`, 1]));
   const { body } = await post(JSON.stringify({ name: 7, ...unknown }));
   expect(body).toMatchObject({ error: 'name must be a string (and 30 more faults).' });
@@ -208,7 +208,7 @@ test('of many faults twenty are listed, and all counted', async () => {
 });
 
 test.each(['k'.repeat(90_000), '🌱'.repeat(20_000), `a${'🌱'.repeat(20_000)}`, '\ud800'])(
-  'a name of any length and kind is quoted briefly (%#)',
+  'the name of an unknown field is shortened (%#)',
   async (name) => {
     const { status, body } = await post(JSON.stringify({ name: 'Fern', [name]: 1 }));
     expect(status).toBe(400);
@@ -220,7 +220,7 @@ test.each(['k'.repeat(90_000), '🌱'.repeat(20_000), `a${'🌱'.repeat(20_000)}
   },
 );
 
-test('no other error has details', async () => {
+test('other errors have no details', async () => {
   for (const [path, text] of [
     ['/api/plants', '{'],
     ['/api/nowhere', '{}'],
@@ -230,7 +230,7 @@ test('no other error has details', async () => {
   }
 });
 
-/** How many milliseconds of computing an answer to this body takes, at best. */
+/** The least CPU time of a response to this body, in milliseconds. */
 async function costOf(text: string, path: string): Promise<number> {
   const times: number[] = [];
   for (let attempt = 0; attempt < 5; attempt += 1) {
@@ -242,7 +242,7 @@ async function costOf(text: string, path: string): Promise<number> {
   return Math.min(...times);
 }
 
-test('bodies that are full of faults cost little more than others of their size', async () => {
+test('bodies full of faults cost little more than valid ones of the same size', async () => {
   const path = `/api/plants/${plantId}/events`;
   const keys = Array.from({ length: 11_000 }, (_, key) => `"${key.toString(36)}":1`);
   const list = (item: string, count: number) =>
@@ -256,7 +256,7 @@ test('bodies that are full of faults cost little more than others of their size'
     list(`"${NOBODYS_ID}"`, 2600),
   ]) {
     expect(text.length).toBeLessThan(102_400);
-    // Listing each of their faults, or comparing each item with each, takes a hundred times as long.
+    // Listing each fault, or comparing each item with every other, would take a hundred times as long.
     expect(await costOf(text, path)).toBeLessThan(plain * 10 + 100);
   }
 });

@@ -27,18 +27,18 @@ export async function callerOf(service: TestService): Promise<Caller> {
   return { url: service.url, user, ids: await gardenOf(user) };
 }
 
-/** Where a request takes the id of a record. */
+/** A place in a request for the id of a record. */
 export interface Reference {
   operation: Operation;
   place: 'path' | 'query' | 'body';
-  /** Of the parameter or field. */
+  /** The parameter or field. */
   name: string;
-  /** Of the record: `plant`, `event`, `photo`. */
+  /** The kind of record: `plant`, `event`, `photo`. */
   kind: string;
   isList: boolean;
 }
 
-/** Every reference of every operation, as its parameters and schemas have it. */
+/** Every reference in the parameters and schemas of every operation. */
 export const references: readonly Reference[] = operationRows().flatMap(([, operation]) =>
   referencesOf(operation),
 );
@@ -63,14 +63,14 @@ function referencesOf(operation: Operation): Reference[] {
   return [...inPath, ...inQuery, ...inBody];
 }
 
-/** A filter that finds nothing is no error, which would name the kind. */
+/** A filter that finds nothing is no error, so no error names the kind. */
 function kindIn(name: string): string {
   const kind = kinds.find((each) => name.toLowerCase().includes(each));
   if (kind === undefined) throw new Error(`No kind of record is in the name of ${name}.`);
   return kind;
 }
 
-/** Headers that differ between any two answers: the moment, and what is left of a budget or connection. */
+/** Headers that differ between any two responses: the time, and the rest of a budget or connection. */
 const OF_THE_MOMENT = /^(date|connection|keep-alive|x-request-id|(x-)?ratelimit.*)$/;
 
 export interface Answer {
@@ -79,7 +79,7 @@ export interface Answer {
   body: string;
 }
 
-/** Names a record over REST, in a request that is otherwise the caller's own. */
+/** Refers to a record over REST, in a request with only records of the caller otherwise. */
 function rest(caller: Caller, reference: Reference, id: string): Promise<Answer> {
   const { operation, place, kind, name } = reference;
   const named = place === 'path' ? { ...caller.ids, [kind]: id } : caller.ids;
@@ -91,7 +91,7 @@ function rest(caller: Caller, reference: Reference, id: string): Promise<Answer>
   return sendAs(caller, method, url.pathname + url.search, rest && { ...rest, ...fields });
 }
 
-/** The same by the operation's tool. */
+/** The same with the operation's tool. */
 function tool(caller: Caller, reference: Reference, id: string): Promise<Answer> {
   const { operation } = reference;
   const { toolArguments } = validRequest(operation, caller.ids);
@@ -100,7 +100,7 @@ function tool(caller: Caller, reference: Reference, id: string): Promise<Answer>
   return sendAs(caller, 'POST', '/api/mcp', rpc('tools/call', { name, arguments: given }));
 }
 
-/** A request without the fields that may not be given beside the one that has the reference. */
+/** A request without the fields that exclude the one with the reference. */
 function withoutRivals({ operation, name }: Reference, given: object): object {
   const rivals = alternativesOf(operation.body)
     .filter((names) => names.includes(name))
@@ -130,7 +130,7 @@ export async function sendAs(
   return { status: answer.status, headers: Object.fromEntries(lasting), body: answer.body };
 }
 
-/** Every reference over each transport that it has: rows for `test.each`. */
+/** Every reference over each of its transports: rows for `test.each`. */
 export const calls = references.flatMap((reference) =>
   [
     { label: 'REST', call: rest },

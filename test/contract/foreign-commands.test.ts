@@ -8,21 +8,21 @@ let ada: Caller;
 let bob: Caller;
 
 beforeAll(async () => {
-  // Lists are not answered from memory, and nothing but the calls asks MongoDB for anything.
+  // Without cached responses and jobs, only the calls send commands to MongoDB.
   proxied = await startProxiedService({ jobs: false, env: { ANSWER_CACHE_MB: '0' } });
   [ada, bob] = await Promise.all([callerOf(proxied.service), callerOf(proxied.service)]);
 });
 afterAll(() => proxied.close());
 
 test.each(calls)(
-  '%s over %s asks MongoDB the same for another user’s record in %s as for a missing one',
+  '%s over %s sends the same MongoDB commands for another user’s record in %s as for an unknown id',
   async (_operation, _transport, _where, { reference, call }) => {
-    /** What is sent for an id, in whose place it says so. */
+    /** The commands of a call, with the id replaced by a placeholder. */
     const asked = async (id: string) => {
       const commands = await commandsDuring(proxied.proxy, () => call(ada, reference, id));
       return commands.map((command) => {
         const { name, collection, inTransaction } = command;
-        // Kept answers are looked up by a new key and the time, and by nothing of the record.
+        // Stored responses are looked up by a new key and the time, independently of the record.
         const filters =
           collection !== 'keptAnswers' &&
           withoutNews(name, JSON.stringify(filtersOf(command)).replaceAll(id, 'ID'));
@@ -35,7 +35,7 @@ test.each(calls)(
   },
 );
 
-/** What is inserted has an id of its own, and the time. */
+/** Inserted documents have their own id and time. */
 function withoutNews(command: string, text: string): string {
   if (command !== 'insert') return text;
   return text.replace(/"_id":"[^"]+"/g, '"_id":"NEW"').replace(/"[\dT:.-]+Z"/g, '"NOW"');

@@ -17,10 +17,10 @@ let bob: Caller;
 let before: Record<string, string[]>;
 
 beforeAll(async () => {
-  // Without the jobs nothing but the requests of the tests writes.
+  // Without jobs, only the requests of the tests write.
   service = await startService({ jobs: false });
   [ada, bob] = await Promise.all([callerOf(service), callerOf(service)]);
-  // The second, for a cursor to point behind the first.
+  // A second event, so that a cursor can point to the first.
   await bob.user.event(bob.ids['plant'] ?? '');
   before = await everythingStored(service);
 });
@@ -30,11 +30,11 @@ afterEach(async () => {
 afterAll(() => service.close());
 
 test.each(calls)(
-  '%s over %s answers another user’s record in %s as a missing one, and stores nothing',
+  '%s over %s responds to another user’s record in %s as to an unknown id, and stores nothing',
   async (_operation, transport, _where, { reference, call }) => {
     const ask = async (caller: Caller, id: string): Promise<Answer> => {
       const { headers, ...answer } = await call(caller, reference, id);
-      // The tag of a list follows from the query, and a message may repeat the id that was sent.
+      // The tag of a list depends on the query, and a message may repeat the id.
       const others = reference.place === 'query' ? { ...headers, etag: undefined } : headers;
       return { ...answer, headers: others, body: answer.body.replaceAll(id, 'ID') };
     };
@@ -57,7 +57,7 @@ test.each(calls)(
   },
 );
 
-test('a cursor of another user’s list gives access to none of it', async () => {
+test('a cursor of another user’s list gives no access to it', async () => {
   const plantId = bob.ids['plant'] ?? '';
   const page = await eventPage(bob.user, plantId, { limit: 1 });
   const answers: Answer[] = [];
@@ -71,17 +71,20 @@ test('a cursor of another user’s list gives access to none of it', async () =>
 
 const withIds = operationRows().filter(([, { params }]) => params);
 
-test.each(withIds)('%s takes no record of another kind for its own', async (_name, operation) => {
-  const own = Object.keys(operation.params ?? {}).map((name) => kindOf(operation, name));
-  const others = Object.entries(ada.ids).filter(([kind]) => !own.includes(kind));
-  for (const [kind, id] of others) {
-    const { method, path, body } = validRequest(operation, idOfEveryKind(id));
-    const { status } = await sendAs(ada, method, path, body);
-    expect({ kind, status }).toEqual({ kind, status: 404 });
-  }
-});
+test.each(withIds)(
+  '%s does not accept the id of another kind of record',
+  async (_name, operation) => {
+    const own = Object.keys(operation.params ?? {}).map((name) => kindOf(operation, name));
+    const others = Object.entries(ada.ids).filter(([kind]) => !own.includes(kind));
+    for (const [kind, id] of others) {
+      const { method, path, body } = validRequest(operation, idOfEveryKind(id));
+      const { status } = await sendAs(ada, method, path, body);
+      expect({ kind, status }).toEqual({ kind, status: 404 });
+    }
+  },
+);
 
-test('there are records in paths, queries and bodies to test', () => {
+test('the tests cover ids in paths, queries and bodies', () => {
   const places = references.map(({ place }) => place);
   const count = (place: string) => places.filter((each) => each === place).length;
   expect(count('path')).toBeGreaterThanOrEqual(10);

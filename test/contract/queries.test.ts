@@ -23,7 +23,7 @@ let ids: Ids;
 let garden: Garden;
 
 beforeAll(async () => {
-  // Without the jobs, which walk across accounts on purpose, and with each answer made anew.
+  // Without jobs, which read all accounts on purpose, and without cached responses.
   service = await startService({ jobs: false, env: { ANSWER_CACHE_MB: '0' } });
   user = await service.user();
   const other = await service.user();
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Queries that grow with what is stored rather than with what is asked. */
+/** Queries whose cost grows with the stored data instead of the result. */
 function bad(queries: readonly ProfiledQuery[]): ProfiledQuery[] {
   return queries.filter(({ plan, sortsInMemory }) => plan.includes('COLLSCAN') || sortsInMemory);
 }
@@ -67,19 +67,19 @@ test.each(rows)('%s neither scans a collection nor sorts in memory', async (_nam
   expect(bad(queries)).toEqual([]);
 });
 
-test('a token is found by its index at first, and then known', async () => {
+test('a token is first found by its index, and then cached', async () => {
   const newcomer = await service.user();
   const read = () => newcomer.get('/api/locations').expect(200);
   const first = of('tokens', await queriesOf(service, read));
-  // Whose it is, and once more when the version is read as of which it is known.
+  // First to find its account, and again for the version under which it is cached.
   expect(first.filter(({ command }) => command.includes('"filter":{"hash"'))).toHaveLength(2);
   expect(bad(first)).toEqual([]);
-  // What is noted of its use may come later, and names it by its id.
+  // The record of its use may come later, and is by id.
   const later = of('tokens', await queriesOf(service, read));
   expect(later.filter(({ command }) => command.includes('"filter":{"hash"'))).toEqual([]);
 });
 
-test('no write that moves derived data scans a collection or sorts in memory', async () => {
+test('no write that updates derived data scans a collection or sorts in memory', async () => {
   const growth = { type: 'growth', growthAmount: 1, growthUnit: 'cm' };
   const queries = await queriesOf(service, async () => {
     const measured = await user.event(plantId, growth);
@@ -103,7 +103,7 @@ test('no write that moves derived data scans a collection or sorts in memory', a
   expect(bad(queries)).toEqual([]);
 });
 
-test('the first page of events reads one page of one index', async () => {
+test('the first page of events reads one page from one index', async () => {
   const queries = await queriesOf(service, () => eventPage(user, plantId, { limit: LIMIT }));
   const [page, ...more] = of('events', queries);
   expect(more).toEqual([]);
@@ -112,7 +112,7 @@ test('the first page of events reads one page of one index', async () => {
   expect(page?.keysExamined).toBeLessThanOrEqual(LIMIT + 2);
 });
 
-test('a page in the middle costs what the first one costs', async () => {
+test('a page in the middle costs as much as the first one', async () => {
   let { nextCursor } = await eventPage(user, plantId, { limit: 40 });
   const cursor = nextCursor ?? '';
   const queries = await queriesOf(service, async () => {
@@ -121,13 +121,13 @@ test('a page in the middle costs what the first one costs', async () => {
   expect(nextCursor).not.toBeNull();
   const [page, ...more] = of('events', queries);
   expect(more).toEqual([]);
-  // The event that the cursor points at is met once more.
+  // The event at the cursor is read again.
   expect(page?.docsExamined).toBeLessThanOrEqual(LIMIT + 2);
   expect(page?.keysExamined).toBeLessThanOrEqual(LIMIT + 3);
   expect(bad(queries)).toEqual([]);
 });
 
-test('a month reads its own events', async () => {
+test('a month reads only its own events', async () => {
   const query = `monthStart=${START}&monthEnd=${START + 9 * 60_000}`;
   const queries = await queriesOf(service, () =>
     user.get(`/api/plants/${plantId}/events/month?${query}`).expect(200),
@@ -138,14 +138,14 @@ test('a month reads its own events', async () => {
   expect(bad(queries)).toEqual([]);
 });
 
-test('the photos of a page are read at once, each one time', async () => {
+test('the photos of a page are read in one query, each once', async () => {
   const queries = await queriesOf(service, () => eventPage(user, plantId, { limit: LIMIT }));
   const photos = of('photos', queries);
   expect(photos).toHaveLength(1);
   expect(photos[0]?.docsExamined).toBe(1);
 });
 
-test('a list of fifty plants is read at once, and so are their photos', async () => {
+test('fifty plants are read in one query, and so are their photos', async () => {
   const someone = await service.user({ tier: 'pro' });
   const photo = await someone.photo();
   for (let count = 0; count < 50; count += 1) await someone.plant({ primaryPhotoId: photo.id });
@@ -154,7 +154,7 @@ test('a list of fifty plants is read at once, and so are their photos', async ()
   expect(of('photos', queries)).toHaveLength(1);
 });
 
-test('neither the list of plants nor the insights touch events', async () => {
+test('neither the list of plants nor the insights read events', async () => {
   const gardener = await service.user();
   await gardenOf(gardener);
   const queries = await queriesOf(service, async () => {
@@ -167,7 +167,7 @@ test('neither the list of plants nor the insights touch events', async () => {
   expect(bad(queries)).toEqual([]);
 });
 
-test('finding the latest event and the latest watering reads two events at most', async () => {
+test('finding the latest event and the latest watering reads at most two events', async () => {
   const plant = await user.plant();
   const [last] = await water(user, plant.id, [
     ...['2026-03-14T00:00:00Z', '2026-03-13T00:00:00Z', '2026-03-12T00:00:00Z'],
@@ -182,17 +182,17 @@ test('finding the latest event and the latest watering reads two events at most'
   }
 });
 
-test('events logged at once are counted together', async () => {
+test('events that are logged concurrently are counted together', async () => {
   const { id } = await user.plant();
   const queries = await queriesOf(service, () =>
     Promise.all(Array.from({ length: 20 }, () => user.event(id))),
   );
   expect(of('plants', queries)).toHaveLength(20);
-  // The first goes alone; meanwhile the others queue up.
+  // The first is sent alone; the others queue meanwhile.
   expect(of('careMonths', queries).length).toBeLessThanOrEqual(20);
 });
 
-test('a new event reads no schedules, and a note writes none', async () => {
+test('logging an event reads no schedules, and logging a note writes none', async () => {
   const { id } = await user.plant();
   await user.post(`/api/plants/${id}/schedules`, { care: 'watered', everyDays: 3 }).expect(201);
   for (const [type, expected] of Object.entries({ note: [], watered: ['update'] })) {
@@ -201,7 +201,7 @@ test('a new event reads no schedules, and a note writes none', async () => {
   }
 });
 
-test('deleting a plant reads and writes none of its events', async () => {
+test('deleting a plant neither reads nor writes its events', async () => {
   const plant = await user.plant();
   await Promise.all(Array.from({ length: 20 }, () => user.event(plant.id)));
   const queries = await queriesOf(service, () =>

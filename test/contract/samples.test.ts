@@ -4,9 +4,9 @@ import { fullRequest, idOfEveryKind, operationRows, validRequest } from '../supp
 const ids = idOfEveryKind(NOBODYS_ID);
 const rows = operationRows();
 
-// All other tests of all operations start from these samples; test/support/operations.ts makes them.
+// All generated tests start from these samples of test/support/operations.ts.
 test.each(rows.filter(([, { body }]) => body))(
-  'the samples of the body of %s are valid',
+  'the sample bodies of %s are valid',
   (_name, operation) => {
     for (const requestOf of [validRequest, fullRequest]) {
       const { body } = requestOf(operation, ids);

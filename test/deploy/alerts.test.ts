@@ -36,7 +36,7 @@ describe('promtool finds', () => {
   });
 });
 
-test('each alert is tried: that it fires, and that it does not', () => {
+test('each alert has a test in which it fires, and one in which it does not', () => {
   const names = (file: string, pattern: RegExp) =>
     Array.from(
       readFileSync(path.join(PROMETHEUS, file), 'utf8').matchAll(pattern),

@@ -10,7 +10,7 @@ function content(file: string): string {
   return readFileSync(path.join(DEPLOY, file), 'utf8');
 }
 
-test('the image is built in two stages, runs as nobody in particular and checks itself', () => {
+test('the image is built in two stages, runs as a non-root user and has a health check', () => {
   const stages = content('Dockerfile')
     .split(/^FROM /m)
     .slice(1);
@@ -21,11 +21,11 @@ test('the image is built in two stages, runs as nobody in particular and checks 
   expect(last).not.toMatch(/^(RUN|USER root)/m);
 });
 
-test('the health check of the image tells a server that serves from one that does not', async () => {
+test('the health check of the image distinguishes a ready server from one that is not', async () => {
   const [, code = ''] = /"-e", "(.*)"\]/.exec(content('Dockerfile')) ?? [];
   const check = async (port: string) => {
     const checking = spawn(process.execPath, ['-e', code], { env: { PORT: port } });
-    return (await once(checking, 'exit'))[0] as number | null; // What the event carries.
+    return (await once(checking, 'exit'))[0] as number | null; // The arguments of the event.
   };
   const service = await startService({ jobs: false });
   const { port } = new URL(service.url);

@@ -3,13 +3,13 @@ import path from 'node:path';
 
 export const DEPLOY = path.resolve(__dirname, '../../deploy');
 
-/** An instruction of a Dockerfile: its name, and all that follows it. */
+/** An instruction of a Dockerfile: its name and its arguments. */
 interface Instruction {
   name: string;
   text: string;
 }
 
-/** The stages of the Dockerfile, each as its instructions after FROM. */
+/** The stages of the Dockerfile, each with its instructions after FROM. */
 export function stagesOf(): Instruction[][] {
   const stages: Instruction[][] = [];
   const lines = readFileSync(path.join(DEPLOY, 'Dockerfile'), 'utf8').replaceAll('\\\n', ' ');
@@ -21,7 +21,7 @@ export function stagesOf(): Instruction[][] {
   return stages;
 }
 
-/** What instructions of a name say, in their order. */
+/** The arguments of the instructions with a name, in order. */
 export function textsOf(stage: readonly Instruction[], name: string): string[] {
   return stage.flatMap((each) => (each.name === name ? [each.text] : []));
 }

@@ -9,9 +9,9 @@ import { until, freePort } from '../support/processes';
 import { DEPLOY, stagesOf, textsOf } from './dockerfile';
 import { freshDatabase, TcpProxy } from '../support/program';
 
-/** Whoever is not root is another user than root already. */
+/** A user other than root; only root needs to switch. */
 const OTHER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
-/** What names folders of the user who runs the tests. */
+/** Variables that name folders of the user who runs the tests. */
 const OWN = /^(HOME|XDG_\w+|NODE_ENV|npm_config_(cache|userconfig|prefix|global_prefix))$/;
 
 let folder: string;
@@ -27,19 +27,19 @@ function environment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), HOME: folder, ...more };
 }
 
-/** Does what one COPY says: all but its last word are copied to the last. */
+/** Runs a COPY: copies all arguments but the last to the last. */
 function copy(text: string, from: string, to: string): void {
   const words = text.split(' ').filter((word) => !word.startsWith('--'));
   const target = words.pop() ?? '';
   for (const word of words) {
     const place = target.endsWith('/') ? path.join(target, path.basename(word)) : target;
-    // What another stage made is named by its place in that one.
+    // Files of another stage are named by their path in that stage.
     const source = path.join(from, word.replace(/^\/app\//, ''));
     cpSync(source, path.join(to, place), { recursive: true });
   }
 }
 
-/** The files that .dockerignore lets through. */
+/** The files that .dockerignore does not exclude. */
 function copyContext(to: string): void {
   const lines = readFileSync(path.join(DEPLOY, 'Dockerfile.dockerignore'), 'utf8').split('\n');
   const startingWith = (start: string): string[] =>
@@ -55,12 +55,12 @@ function copyContext(to: string): void {
   }
 }
 
-/** Makes the other user the owner of all that is there. */
+/** Makes the other user the owner of all files. */
 function handOver(): void {
   if (OTHER) execFileSync('chown', ['-R', `${OTHER.uid}:${OTHER.gid}`, folder]);
 }
 
-/** Does what the Dockerfile says, as the other user; answers the folder of the image. */
+/** Runs the Dockerfile as the other user; returns the folder of the image. */
 function buildImage([build = [], image = []]: ReturnType<typeof stagesOf>): string {
   const context = path.join(folder, 'context');
   const app = path.join(folder, 'build');
@@ -90,13 +90,13 @@ function settingsOf(image: ReturnType<typeof stagesOf>[number]): NodeJS.ProcessE
   );
 }
 
-/** Whether a program ends well. */
+/** Whether a program exits with 0. */
 async function isWell(child: ChildProcess): Promise<boolean> {
   const [code] = (await once(child, 'exit')) as [number | null];
   return code === 0;
 }
 
-test('the steps of the Dockerfile make a program that another user can run', async () => {
+test('the steps of the Dockerfile build a program that another user can run', async () => {
   const stages = stagesOf();
   const image = stages[1] ?? [];
   const cwd = buildImage(stages);
@@ -112,7 +112,7 @@ test('the steps of the Dockerfile make a program that another user can run', asy
     ...{ HOST: '127.0.0.1', PORT: port, DATA_DIR: path.join(folder, 'data') },
     ...{ MONGODB_URI: uri, REDIS_URL: `redis://127.0.0.1:${redis.port}` },
   });
-  // Not in one go: the proxies are of this process.
+  // Not synchronously: the proxies run in this process.
   const run = (...args: string[]): ChildProcess =>
     spawn(process.execPath, args, { cwd, env, stdio: 'pipe', ...OTHER });
   const server = run(...(JSON.parse(textsOf(image, 'CMD')[0] ?? '[]') as string[]));
@@ -121,7 +121,7 @@ test('the steps of the Dockerfile make a program that another user can run', asy
     const [, ...args] = JSON.parse(check) as string[];
     await until(async () => isWell(run(...args)));
     let ready: Response;
-    // It listens before its collections are made.
+    // It listens before its collections are created.
     do ready = await fetch(`http://127.0.0.1:${port}/readyz`);
     while (ready.status === 503);
     expect(await ready.json()).toMatchObject({ status: 'ready', rateLimits: 'shared' });

@@ -5,13 +5,13 @@ import path from 'node:path';
 
 import { DEPLOY } from './dockerfile';
 
-/** What a tool says of a file in deploy/; nothing where it finds no fault. */
+/** The output of a tool for a file in deploy/; empty if there is no fault. */
 function faultsOf(tool: string, args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync(tool, args, { cwd: DEPLOY, encoding: 'utf8' });
   return status === 0 ? '' : `${status} ${stdout}${stderr}`;
 }
 
-describe('linters find no fault', () => {
+describe('linters find no fault in', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'linters-'));
@@ -34,7 +34,7 @@ describe('linters find no fault', () => {
   });
 });
 
-/** For what no registry offers: it runs where it is installed. */
+/** For tools that no registry has: the test runs if they are installed. */
 const testWith = (tool: string) =>
   spawnSync(tool, ['--version']).error === undefined ? test : test.skip;
 

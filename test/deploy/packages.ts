@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
-/** Unpacks packages of Debian into a folder: nothing is installed, and nobody has to be root. */
+/** Unpacks Debian packages into a folder, without installing them and without root. */
 export function fetchPackages(folder: string, ...names: string[]): void {
   mkdirSync(path.join(folder, 'lists/partial'), { recursive: true });
   const run = (file: string, ...args: string[]) =>

@@ -14,7 +14,7 @@ import { startService } from '../support/program';
 
 const NAME = 'plants.example.com';
 
-/** How each is started with its example, which here has other ports and no certificate. */
+/** Starts each with its example, with other ports and no certificate. */
 const PROXIES: Record<string, (folder: string, ports: { own: number; api: string }) => string[]> = {
   nginx: (folder, { own, api }) => {
     const site = readFileSync(path.join(DEPLOY, 'nginx/plant-care.conf'), 'utf8')
@@ -41,7 +41,7 @@ const PROXIES: Record<string, (folder: string, ports: { own: number; api: string
   },
 };
 
-describe.each(Object.keys(PROXIES))('behind %s, as its example has it,', (name) => {
+describe.each(Object.keys(PROXIES))('behind %s with the example configuration,', (name) => {
   let folder: string;
   let service: TestService;
   let user: TestUser;
@@ -86,7 +86,7 @@ describe.each(Object.keys(PROXIES))('behind %s, as its example has it,', (name) 
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
 
-  test('tags hold, whatever it does to them when it compresses', async () => {
+  test('ETags match, even if the proxy changes them when it compresses', async () => {
     const plant = await user.plant({ notes: 'n'.repeat(700) });
     const at = `/api/plants/${plant.id}`;
     for (const coding of ['gzip', 'zstd', 'br', 'identity']) {
@@ -101,7 +101,7 @@ describe.each(Object.keys(PROXIES))('behind %s, as its example has it,', (name) 
     }
   });
 
-  test('the tool endpoint knows its host, and nothing is warned of', async () => {
+  test('the tool endpoint accepts the host, and there is no warning', async () => {
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     const accept = { Accept: 'application/json, text/event-stream' };
     expect((await ask('POST', '/api/mcp', accept, message)).status).toBe(200);
@@ -109,7 +109,7 @@ describe.each(Object.keys(PROXIES))('behind %s, as its example has it,', (name) 
     expect(bodyOf(ready)).toMatchObject({ warnings: [] });
   });
 
-  test('the metrics are not for those outside', async () => {
+  test('the metrics are not reachable from outside', async () => {
     expect((await ask('GET', '/metrics')).status).toBe(404);
   });
 });

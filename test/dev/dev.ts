@@ -10,7 +10,7 @@ const ROOT = path.resolve(__dirname, '../..');
 const REGISTER = path.join(ROOT, 'test/servers/register.cjs');
 const POLL_MS = 300;
 
-/** Serves the sources as they are, anew after each edit; MongoDB and Redis stay up meanwhile. */
+/** Serves the sources, and restarts after each edit; MongoDB and Redis keep running. */
 async function develop(): Promise<void> {
   const { DATA_DIR: dataDir = './data', MONGODB_URI, REDIS_URL } = process.env;
   const servers = await acquireServers(
@@ -39,7 +39,7 @@ async function develop(): Promise<void> {
 
 function serve({ mongodbUri, redisUrl }: Servers): ChildProcess {
   const args = ['--require', REGISTER, 'src/main.ts', '--welcome'];
-  // A group of its own, so that Ctrl-C reaches it once only: a second signal would cut its end short.
+  // A group of its own, so that Ctrl-C reaches it only once: a second signal would cut its shutdown short.
   const env = { ...process.env, MONGODB_URI: mongodbUri, REDIS_URL: redisUrl };
   return spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit', detached: true, env });
 }
@@ -51,14 +51,14 @@ async function end(server: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** Waits until the sources are not as they were, or for the signal. */
+/** Waits until the sources change, or for the signal. */
 async function edited(before: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && stateOfSources() === before) {
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** Read anew each time: watchers lose sight of files that an editor replaces when it saves them. */
+/** Polled, since watchers lose files that an editor replaces when it saves them. */
 function stateOfSources(): string {
   return ['src', 'plugins']
     .flatMap((folder) =>

@@ -5,7 +5,7 @@ const ROOT = path.resolve(__dirname, '../..');
 const DOCUMENT = path.join(ROOT, 'docs/adding-a-resource.md');
 const FIXTURE = path.join(ROOT, 'test/fixtures/reminders');
 
-/** A block of code whose fence names a file of the resource: "```ts reminders/model.ts". */
+/** A code block that names a file of the resource: "```ts reminders/model.ts". */
 const BLOCK = /^```ts reminders\/(\S+)\n[^]*?^```$/gm;
 
 /** A file of the fixture as it would stand in plugins/. */
@@ -17,13 +17,13 @@ function shown(file: string): string {
 
 const document = readFileSync(DOCUMENT, 'utf8');
 
-test('every file of the new resource is in the document once', () => {
+test('the document has every file of the new resource once', () => {
   const blocks = [...document.matchAll(BLOCK)].map((match) => match[1]);
   const files = readdirSync(FIXTURE).filter((file) => file.endsWith('.ts'));
   expect(blocks.sort()).toEqual(files.filter((file) => !file.endsWith('.test.ts')).sort());
 });
 
-test('every file is in the document as it is; make docs renews them', () => {
+test('the document has every file unchanged; make docs regenerates them', () => {
   const rendered = document.replace(
     BLOCK,
     (_block, file: string) => `\`\`\`ts reminders/${file}\n${shown(file)}\`\`\``,

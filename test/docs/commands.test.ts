@@ -15,13 +15,13 @@ import {
   startProxiedService,
 } from '../support/program';
 
-/** Where the commands of each operation are written, if anywhere. */
+/** The folder for the report on the commands of each operation, if any. */
 const { REPORTS } = process.env;
 
-/** The example of a plugin, which is not part of the program: its collection and path. */
+/** The collection and path of the example plugin, which is not part of the program. */
 const FIXTURE = 'reminders';
 
-/** What a write looks at beside its other commands, and so anywhere among them. */
+/** Collections that a write reads concurrently, so at any place among its commands. */
 const FENCE = 'migrations';
 
 const INTRODUCTION = `# The commands to MongoDB
@@ -33,7 +33,7 @@ transaction, and two commands to it. Each transaction that writes also asks for 
 
 `;
 
-/** What a sharded cluster keeps collections by (docs/scaling.md), where it is not `userId`. */
+/** The shard keys of collections (docs/scaling.md) that are not `userId`. */
 const SHARD_KEYS = new Map([
   ['accounts', '_id'],
   ['tokens', 'hash'],
@@ -41,7 +41,7 @@ const SHARD_KEYS = new Map([
   ['auditHeads', '_id'],
 ]);
 
-/** A few records that belong to nobody stay on one shard. */
+/** Small collections that belong to no account stay on one shard. */
 const UNSHARDED = 'announcements';
 
 let proxied: ProxiedService;
@@ -66,7 +66,7 @@ function textsOf(commands: readonly MongodbCommand[]): string[] {
   });
 }
 
-/** An operation, and what is sent to MongoDB for it. */
+/** An operation, and the commands that it sends to MongoDB. */
 interface Call {
   operation: Operation;
   cold: MongodbCommand[];
@@ -75,12 +75,12 @@ interface Call {
 
 let called: Promise<Call[]> | undefined;
 
-/** What all operations ask of MongoDB; they are called once for all tests. */
+/** The commands of all operations, which are called once for all tests. */
 function calls(): Promise<Call[]> {
   return (called ??= callAll());
 }
 
-/** Calls each operation that needs a token with every field; reads a second time, when it is hot. */
+/** Calls each operation that needs a token with every field; reads a second time, from the cache. */
 async function callAll(): Promise<Call[]> {
   const all: Call[] = [];
   let user = await proxied.service.user();
@@ -89,27 +89,27 @@ async function callAll(): Promise<Call[]> {
     if (operation.path.startsWith(`/api/${FIXTURE}`)) continue;
     const { method, path: target, body } = fullRequest(operation, ids);
     const call = () => user[CLIENT_METHODS[method]](target, body).expect(operation.response.status);
-    // Moves the revision, and so makes all that was answered old.
+    // Increments the revision, and so invalidates cached responses.
     await user.photo();
     const cold = await sentDuring(call);
     const hot = method === 'GET' ? await sentDuring(call) : [];
     all.push({ operation, cold, hot });
     if (method !== 'DELETE') continue;
-    // What is deleted leaves work behind that reads would meet.
+    // A deletion leaves work that reads would encounter.
     user = await proxied.service.user();
     ids = await gardenOf(user);
   }
   return all;
 }
 
-test('a read that is answered from memory asks for the account and nothing else', async () => {
+test('a cached read sends one query, for the account', async () => {
   const cacheable = (await calls()).filter(({ operation }) => operation.cacheable);
   expect(cacheable.length).toBeGreaterThan(0);
   const others = cacheable.filter(({ hot }) => textsOf(hot).join() !== 'accounts.find');
   expect(others.map(({ operation }) => operationName(operation))).toEqual([]);
 });
 
-test('a write looks for the account, and does all else in one transaction', async () => {
+test('a write reads the account, and does everything else in one transaction', async () => {
   const writes = (await calls()).filter(({ operation }) => operation.method !== 'GET');
   expect(writes.length).toBeGreaterThan(0);
   const others = writes.filter(({ cold }) => {
@@ -120,7 +120,7 @@ test('a write looks for the account, and does all else in one transaction', asyn
 });
 
 if (REPORTS !== undefined) {
-  test('what each operation asks of MongoDB is written to a report', async () => {
+  test('the MongoDB commands of each operation are written to a report', async () => {
     const lines = [];
     for (const { operation, cold, hot } of await calls()) {
       const cells = [
@@ -136,15 +136,15 @@ if (REPORTS !== undefined) {
   });
 }
 
-test('whatever an operation asks for, one account says on which shard it is', async () => {
+test('every query of an operation names one account, which determines its shard', async () => {
   const elsewhere: string[] = [];
   for (const { operation, cold } of await calls()) {
-    // Tokens are spread by their hashes, for every request; few ask for those of an account.
+    // Tokens are looked up by hash in every request, and rarely by account.
     if (operation.path.startsWith('/api/account/')) continue;
     for (const command of cold) {
       const { name, collection } = command;
       if (collection === undefined || collection === UNSHARDED) continue;
-      // Of backends, whose endpoints are few.
+      // Of backends, which have few webhooks.
       if (/^webhook/.test(collection)) continue;
       const key = SHARD_KEYS.get(collection) ?? 'userId';
       const isOnOneShard = filtersOf(command).every((filter) => typeof filter[key] === 'string');
@@ -154,7 +154,7 @@ test('whatever an operation asks for, one account says on which shard it is', as
   expect(elsewhere).toEqual([]);
 });
 
-test('events that are logged at once share their commands', async () => {
+test('events that are logged concurrently share their commands', async () => {
   const user = await proxied.service.user();
   const plant = await user.plant();
   await user.event(plant.id);
@@ -162,7 +162,7 @@ test('events that are logged at once share their commands', async () => {
     sentDuring(() => Promise.all(Array.from({ length: count }, () => user.event(plant.id))));
   const inTransactions = (commands: readonly MongodbCommand[]) =>
     commands.filter(({ inTransaction }) => inTransaction).length;
-  // The first goes ahead alone; all that come meanwhile travel together.
+  // The first is sent alone; those that arrive meanwhile are sent together.
   const one = inTransactions(await log(1));
   expect(inTransactions(await log(40))).toBeLessThan(6 * one);
 });

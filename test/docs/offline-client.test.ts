@@ -20,7 +20,7 @@ import {
   TcpProxy,
 } from '../support/program';
 
-/** Each as long as a few requests take: connections break, or swallow what is sent or answered. */
+/** Each lasts for a few requests: connections break, or requests or responses are lost. */
 const FAULTS: NetworkFault[] = ['cut', 'answers lost', 'delay', 'requests lost', 'black hole'];
 const FAULT_MS = 150;
 const ROUNDS = FAULTS.length;
@@ -39,10 +39,10 @@ function startServer(): Promise<RealServer> {
 
 class Killed extends Error {}
 
-/** A phone or tablet, whose program may end at any save, on a network that may fail. */
+/** A phone or tablet whose app may exit at any save, on a network that may fail. */
 class Device {
   client: OfflineClient;
-  /** How many saves its program has left before it ends. */
+  /** How many saves are left before its app exits. */
   #savesLeft = Infinity;
 
   private constructor(
@@ -79,7 +79,7 @@ class Device {
     });
   }
 
-  /** Synchronizes; its program ends at a save and is started again. */
+  /** Synchronizes; the app exits at a save and is restarted. */
   async syncAndEnd(saves: number): Promise<void> {
     this.#savesLeft = saves;
     await this.client.sync().catch((error: unknown) => {
@@ -98,7 +98,7 @@ class Device {
   }
 }
 
-/** Makes a plant with events, and changes what the device knows of others; answers all texts. */
+/** Creates a plant with events, and changes known records of others; returns all texts. */
 async function work({ client }: Device, name: string): Promise<string[]> {
   const plant = await client.write({ method: 'POST', path: '/api/plants', body: { name } });
   const texts = [`${name}, first`, `${name}, second`];
@@ -117,12 +117,12 @@ async function work({ client }: Device, name: string): Promise<string[]> {
 async function failFor(tunnel: TcpProxy, fault: NetworkFault): Promise<void> {
   tunnel.fail(fault);
   await new Promise((resolve) => setTimeout(resolve, FAULT_MS));
-  // What was swallowed never arrives: the device has moved on to another network.
+  // Lost data never arrives: the device is on another network now.
   tunnel.fail('cut', { onlyOpen: true });
   tunnel.restore();
 }
 
-describe('through tunnels', () => {
+describe('on a failing network', () => {
   beforeEach(async () => {
     dataDir = await dataDirectory();
     port = await freePort();
@@ -141,7 +141,7 @@ describe('through tunnels', () => {
     await removeDataDirectory(dataDir);
   });
 
-  test('two devices that lose connections, end and meet a server that is killed have equal copies, and nothing is lost or doubled', async () => {
+  test('two devices end with equal copies although connections, apps and the server fail, and nothing is lost or doubled', async () => {
     const written: string[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const fault = FAULTS[round % FAULTS.length] ?? 'cut';
@@ -158,7 +158,7 @@ describe('through tunnels', () => {
         await Promise.all(syncing);
       }
     }
-    // The first to finish has yet to see what the other sends.
+    // The device that finishes first has yet to receive what the other sends.
     for (const device of [...devices, ...devices]) await device.finish();
 
     const direct = new Client(server.url, token);
@@ -191,7 +191,7 @@ describe('the reference client', () => {
     return OfflineClient.open({ url: service.url, token: own, store: new MemoryStore() });
   }
 
-  test('a device that was away for longer than deletions are remembered starts again', async () => {
+  test('a device that was offline for longer than deletions are kept starts again', async () => {
     const user = await service.user({ expiresInSeconds: (200 * DAY_MS) / 1000 });
     const gone = await user.plant();
     const client = await deviceOf(user);
@@ -206,7 +206,7 @@ describe('the reference client', () => {
     expect(Object.values(client.state.events)).toMatchObject([{ text }]);
   });
 
-  test('what the service refuses is put aside with its code, and the rest is sent', async () => {
+  test('a refused change is set aside with its code, and the rest is sent', async () => {
     const user = await service.user();
     const client = await deviceOf(user);
     const nameless = { method: 'POST', path: '/api/plants', body: { name: '' } } as const;
@@ -220,7 +220,7 @@ describe('the reference client', () => {
     expect(Object.values(client.state.plants)).toMatchObject([{ name: 'Fern' }]);
   });
 
-  test('what is snoozed is in the copy as long as it stands', async () => {
+  test('a snooze is in the copy as long as it stands', async () => {
     const user = await service.user();
     const [fern, moss] = [
       await user.plant({ wateringFrequencyDays: 3 }),
@@ -251,7 +251,7 @@ describe('the reference client', () => {
     expect(client.state.snoozes).toEqual([all[1], all[2]]);
   });
 
-  test('with a token that is not good nothing that waits is lost', async () => {
+  test('an invalid token does not lose queued changes', async () => {
     const user = await service.user();
     const client = await deviceOf({ ...user, token: `${user.token}x` });
     await client.write({ method: 'POST', path: '/api/plants', body: { name: 'Fern' } });
@@ -260,7 +260,7 @@ describe('the reference client', () => {
   });
 });
 
-test('a store that fails once, as a full disk does, is used again', async () => {
+test('a store that fails once, like a full disk, is used again', async () => {
   const store = new MemoryStore();
   const save = jest.spyOn(store, 'save').mockRejectedValueOnce(new Error('ENOSPC'));
   const client = await OfflineClient.open({ url: 'http://127.0.0.1:1', token: '', store });

@@ -13,7 +13,7 @@ import {
 } from '../support/program';
 
 const ROOT = path.resolve(__dirname, '../..');
-/** They change the project's own folder, or stop and start what the others work on. */
+/** These change the project's folder, or stop and start the server of the others. */
 const APART = [
   ...['npm ci', 'npm run build', 'npm start', 'kill -TERM "$SERVER_PID"'],
   'while kill -0 "$SERVER_PID"; do sleep 1; done',
@@ -31,18 +31,18 @@ afterEach(async () => {
   await removeDataDirectory(dataDir);
 });
 
-test('every command for operators works as it stands, on a server that runs', async () => {
+test('every command for operators works as written, on a running server', async () => {
   const tokenId = await asOperator(dataDir, async (app) => {
     const wanted = { userId: 'ada', scopes: [], name: 'phone', expiresInSeconds: 3600 };
     return (await app.exportsOf(accounts).createToken(wanted)).view.id;
   });
   const commands = commandsOf('docs/operations.md');
   expect(commands).toEqual(expect.arrayContaining(APART));
-  // Once each; test/cli/readme.test.ts runs those of the README and the references.
+  // Each once; test/cli/readme.test.ts runs those of the README and the references.
   const elsewhere = [...APART, ...REFERENCES.flatMap(commandsOf)];
   const own = new Set(commands.filter((command) => !elsewhere.includes(command)));
   const script = [
-    // The build that tests are of, whether it is in dist or not.
+    // The build under test, which may not be in dist.
     npmFor('node "$CLI"'),
     FAILING_CURL,
     ...own,

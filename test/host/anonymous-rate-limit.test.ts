@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** How many of so many requests of an address are answered with 429, sent at once in parts. */
+/** How many of the requests of an address get 429, sent in concurrent batches. */
 async function refusedOf(count: number, path: string, address: string): Promise<number> {
   let refused = 0;
   for (let sent = 0; sent < count; sent += 100) {
@@ -23,12 +23,12 @@ async function refusedOf(count: number, path: string, address: string): Promise<
 }
 
 test.each(['/api/mcp', '/openapi.json'])(
-  'an address gets 1,200 answers of %s in a minute, and others get theirs',
+  'an address gets 1,200 responses of %s in a minute, and other addresses have their own budget',
   async (path) => {
     const address = `192.0.2.${path.length}`;
     const started = Date.now();
     const refused = await refusedOf(1300, path, address);
-    // On a machine so slow that the minute is over meanwhile another one has begun.
+    // On a slow machine, another minute may have begun meanwhile.
     if (Date.now() - started < 60_000) expect(refused).toBe(100);
     expect(await refusedOf(1, path, '198.51.100.1')).toBe(0);
     expect(await refusedOf(1, '/healthz', address)).toBe(0);

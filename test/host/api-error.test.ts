@@ -17,7 +17,7 @@ test.each([
   ['whose cursor is gone', { code: 43 }, 503],
   ['that a server refused that is not the primary any more', { code: 10107 }, 503],
   ['that MongoDB does not understand', { code: 9 }, 500],
-])('a read %s gets the right status', (_, answer, status) => {
+])('a read %s gets the correct status', (_, answer, status) => {
   const error = toClientError(new mongo.MongoServerError({ message: 'No.', ...answer }), log);
   expect(error).toMatchObject({ status, kind: { code: expect.any(String) as string } });
   expect(error.headers['Retry-After']).toBe(status === 503 ? '1' : undefined);

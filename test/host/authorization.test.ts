@@ -15,7 +15,7 @@ function asking(authorization: string, path = '/api/plants') {
   return send(service.url, 'GET', path, { headers: { Authorization: authorization } });
 }
 
-/** Where programs learn how people sign in to them. */
+/** The URL of the resource metadata, from which clients learn how people sign in. */
 function document(): string {
   return `${service.url}/.well-known/oauth-protected-resource`;
 }
@@ -25,12 +25,9 @@ function where(): string {
   return `resource_metadata="${document()}", scope="${scopes.join(' ')}"`;
 }
 
-test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])(
-  'the scheme may be written %s',
-  async (scheme) => {
-    expect((await asking(`${scheme} ${user.token}`)).status).toBe(200);
-  },
-);
+test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('the scheme may be %s', async (scheme) => {
+  expect((await asking(`${scheme} ${user.token}`)).status).toBe(200);
+});
 
 test.each([
   ['no header', undefined],
@@ -38,7 +35,7 @@ test.each([
   ['a scheme without a token', 'Bearer'],
   ['another scheme', 'Basic dXNlcjpwYXNz'],
   ['a token without a scheme', 'tnd_mcp_x'],
-])('%s is a missing token', async (_, authorization) => {
+])('%s counts as a missing token', async (_, authorization) => {
   const headers = authorization === undefined ? {} : { Authorization: authorization };
   const answer = await send(service.url, 'GET', '/api/plants', { headers });
   expect(answer.status).toBe(401);
@@ -60,7 +57,7 @@ test('every operation without a token gets 401, whatever else is wrong', async (
 });
 
 test.each(['token', 'access_token', 'bearer', 'authorization'])(
-  'a token in the query parameter %s is not read',
+  'a token in the query parameter %s is ignored',
   async (name) => {
     const answer = await send(service.url, 'GET', `/api/announcements?${name}=${user.token}`);
     expect(answer.status).toBe(401);
@@ -68,7 +65,7 @@ test.each(['token', 'access_token', 'bearer', 'authorization'])(
   },
 );
 
-test('a token with a wrong last character is a wrong token', async () => {
+test('a token with a wrong last character is invalid', async () => {
   const last = user.token.endsWith('a') ? 'b' : 'a';
   const answer = await asking(`Bearer ${user.token.slice(0, -1)}${last}`);
   expect(answer.status).toBe(401);
@@ -76,7 +73,7 @@ test('a token with a wrong last character is a wrong token', async () => {
   expect(errorOf(answer).code).toBe('invalid_token');
 });
 
-test('a token without the scope is refused, naming the scope', async () => {
+test('a token without the scope is refused, and the error names the scope', async () => {
   const reader = await service.user({ scopes: ['plants:read'] });
   const answer = await reader.post('/api/plants', { name: 'Fern' }).expect(403);
   expect(answer.body).toEqual({
@@ -88,7 +85,7 @@ test('a token without the scope is refused, naming the scope', async () => {
   );
 });
 
-test('the token is looked at before the scope, the scope before the tier, the tier before the input', async () => {
+test('checks run in this order: token, scope, tier, input', async () => {
   const path = '/api/plants/x/events/month';
   const nobody = await send(service.url, 'GET', path);
   const unscoped = await service.user({ tier: 'free', scopes: ['insights:read'] });
@@ -109,7 +106,7 @@ test('the token is looked at before the scope, the scope before the tier, the ti
   ]);
 });
 
-test('neither tokens nor user ids nor what people write ever reach the log', async () => {
+test("the log contains no tokens, user ids or people's texts", async () => {
   const stranger = await service.user({ scopes: ['plants:read'] });
   const secret = 'a-secret-that-only-they-know';
   const plant = await user.plant({ name: secret });

@@ -2,7 +2,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 import { BatchLookup } from '../../src/core/async/batch-lookup';
 
-/** A look-up in which each query is ended by the test. */
+/** A look-up whose queries the test resolves. */
 function lookup() {
   const queries: { keys: readonly string[]; end: () => void; fail: (error: Error) => void }[] = [];
   const values = new BatchLookup<string>((keys) => {
@@ -17,7 +17,7 @@ function lookup() {
   return { values, queries };
 }
 
-test('what is looked up at the same time shares a query, and each gets its own value', async () => {
+test('concurrent look-ups share a query, and each gets its own value', async () => {
   const { values, queries } = lookup();
   const found = Promise.all(['ada', 'ben', 'ada', 'nobody'].map((key) => values.get(key)));
   await setImmediate();
@@ -27,7 +27,7 @@ test('what is looked up at the same time shares a query, and each gets its own v
   expect(await found).toEqual(['ada!', 'ben!', 'ada!', undefined]);
 });
 
-test('keys that are requested during a query are looked up by a later one', async () => {
+test('keys that are requested during a query are part of the next one', async () => {
   const { values, queries } = lookup();
   const first = values.get('ada');
   await setImmediate();
@@ -40,7 +40,7 @@ test('keys that are requested during a query are looked up by a later one', asyn
   expect(await second).toBe('ada!');
 });
 
-test('a query that hangs holds up no other', async () => {
+test('a query that hangs does not block others', async () => {
   const { values, queries } = lookup();
   void values.get('ada');
   await setImmediate();
@@ -51,7 +51,7 @@ test('a query that hangs holds up no other', async () => {
   expect(await second).toBe('ben!');
 });
 
-test('a query that fails fails for those who share it alone', async () => {
+test('a query that fails rejects only the look-ups that share it', async () => {
   const { values, queries } = lookup();
   const failed = Promise.allSettled([values.get('ada'), values.get('ben')]);
   await setImmediate();
@@ -64,7 +64,7 @@ test('a query that fails fails for those who share it alone', async () => {
   expect(await next).toBe('ada!');
 });
 
-test('a query whose answer is lost is sent again', async () => {
+test('a query without a response is sent again', async () => {
   const { values, queries } = lookup();
   const found = values.get('ada');
   while (queries.length < 2) await sleep(10);

@@ -31,9 +31,9 @@ const NUMBERS = Array.from({ length: 100 }, (_, index) => index);
 
 test.each([
   { size: 'small', length: 1, count: 100 },
-  // MongoDB sends 16 MB at once at most.
+  // MongoDB sends at most 16 MB at once.
   { size: 'large', length: 7 * MEGABYTE, count: 5 },
-])('records that are $size are all found, in their order', async ({ length, count }) => {
+])('all records that are $size are found, in order', async ({ length, count }) => {
   await model.deleteMany();
   const text = 'x'.repeat(length);
   for (const number of NUMBERS.slice(0, count).reverse()) await model.create({ number, text });
@@ -45,7 +45,7 @@ test.each([
   expect(found).toEqual(NUMBERS.slice(0, count));
 });
 
-test('what is wrong with a query is thrown', async () => {
+test('errors of a query are thrown', async () => {
   const batches = batchesOf<Page>(model.find({ colour: 'red' } as object));
   await expect(batches.next()).rejects.toThrow('colour');
 });

@@ -7,7 +7,7 @@ import type { TestService, TestUser } from '../support/service';
 import { faultsOf } from '../support/shapes';
 import { startService } from '../support/program';
 
-/** Largest body that is read: 100 KiB. */
+/** The limit for bodies: 100 KiB. */
 const LIMIT = 102_400;
 
 let service: TestService;
@@ -47,7 +47,7 @@ function expectRefusal(answer: RawAnswer, status: number, code: string, error?: 
   expect(answer.headers['x-request-id']).toBeDefined();
 }
 
-/** A good body, padded with white space to a length in bytes. */
+/** A valid body, padded with white space to a length in bytes. */
 function padded(bytes: number): string {
   return '{"name":"Fern"}'.padEnd(bytes, ' ');
 }
@@ -67,7 +67,7 @@ describe('JSON', () => {
   });
 
   test.each([['[]'], ['[{"name":"Fern"}]'], ['"name"'], ['7'], ['true'], ['null']])(
-    'that is no object, %s, gets 400',
+    'that is not an object, %s, gets 400',
     async (body) => {
       const message = 'The request body must be a JSON object.';
       expectRefusal(await post(body), 400, 'invalid_json', message);
@@ -79,7 +79,7 @@ describe('JSON', () => {
     expectRefusal(await post('', { chunked }), 400, 'invalid_json', message);
   });
 
-  test('no body at all, and no type either, gets 400', async () => {
+  test('a missing body without a type gets 400', async () => {
     const answer = await user.post('/api/plants').send(undefined).set('Content-Type', '');
     expect(answer.status).toBe(400);
   });
@@ -94,7 +94,7 @@ describe('JSON', () => {
     ['constructor', '{"name":"Fern","constructor":{"prototype":{"toxic":true}}}'],
     ['hasOwnProperty', '{"name":"Fern","hasOwnProperty":1}'],
     ['toString', '{"name":"Fern","toString":1}'],
-  ])('with the key %s gets 400, which names it: %s', async (key, body) => {
+  ])('with the key %s gets 400 that names it: %s', async (key, body) => {
     const answer = await post(body);
     expectRefusal(answer, 400, 'validation_error');
     expect(errorOf(answer).error).toMatch(new RegExp(`^${key} is not allowed\\b`));
@@ -110,13 +110,13 @@ describe('JSON', () => {
     ],
     ['lists nested forty thousand deep', `{"name":${'['.repeat(40_000)}${']'.repeat(40_000)}}`],
     ['a key of ninety thousand characters', `{"name":"Fern","${'k'.repeat(90_000)}":1}`],
-  ])('with %s gets 400, briefly', async (_, body) => {
+  ])('with %s gets 400 with a short message', async (_, body) => {
     const answer = await post(body);
     expectRefusal(answer, 400, 'validation_error');
     expect(answer.body.length).toBeLessThan(500);
   });
 
-  test('nested deeper than 32 levels gets 400; up to that it is like any other', async () => {
+  test('nested deeper than 32 levels gets 400; up to that it is accepted', async () => {
     const body = (levels: number) =>
       `{"name":${'['.repeat(levels - 1)}"[[{{"${']'.repeat(levels - 1)}}`;
     const message = 'The request body must not be nested deeper than 32 levels.';
@@ -130,7 +130,7 @@ describe('JSON', () => {
     expectRefusal(after, 400, 'validation_error', message);
   });
 
-  test('counts fields that are not known each by itself, also where they look alike', async () => {
+  test('counts unknown fields one by one, even if they look alike', async () => {
     const long = 'a'.repeat(100);
     for (const [one, other] of [
       [`${long}1`, `${long}2`],
@@ -144,7 +144,7 @@ describe('JSON', () => {
     }
   });
 
-  test('names the field that is not known', async () => {
+  test('names the unknown field', async () => {
     const message = 'colour is not allowed.';
     expectRefusal(await post('{"name":"Fern","colour":1}'), 400, 'validation_error', message);
   });
@@ -166,7 +166,7 @@ describe('text', () => {
     expect((await post('\ufeff{"name":"Fern"}')).status).toBe(201);
   });
 
-  test('comes back as it was sent, in any script', async () => {
+  test('is returned as it was sent, in any script', async () => {
     const name = ' Büro–Monstera 🌿 龟背竹 é e\u0301 \u202e ';
     const answer = await post(JSON.stringify({ name }));
     expect(answer.status).toBe(201);
@@ -200,16 +200,16 @@ describe('the media type', () => {
 });
 
 describe('the size', () => {
-  test.each([[false], [true]])('of 100 KiB is within the limit (chunked: %s)', async (chunked) => {
+  test.each([[false], [true]])('of 100 KiB is accepted (chunked: %s)', async (chunked) => {
     expect((await post(padded(LIMIT), { chunked })).status).toBe(201);
   });
 
-  test.each([[false], [true]])('of a byte more gets 413 (chunked: %s)', async (chunked) => {
+  test.each([[false], [true]])('of one byte more gets 413 (chunked: %s)', async (chunked) => {
     const answer = await post(padded(LIMIT + 1), { chunked });
     expectRefusal(answer, 413, 'payload_too_large', 'The request body is larger than 100 KiB.');
   });
 
-  test('that is only announced gets 413 before the body comes', async () => {
+  test('that is only announced gets 413 before the body arrives', async () => {
     const answer = await exchange(
       service.url,
       'POST /api/plants HTTP/1.1\r\nHost: x\r\nConnection: close\r\n' +
@@ -228,14 +228,14 @@ describe('a compressed body', () => {
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
     ['identity', (body: string) => Buffer.from(body)],
-  ])('in %s is read', async (encoding, compress) => {
+  ])('with %s is accepted', async (encoding, compress) => {
     expect((await post(compress('{"name":"Fern"}'), { encoding })).status).toBe(201);
   });
 
   test.each([
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
-  ])('may be as large as any other once it is inflated, in %s', async (encoding, compress) => {
+  ])('may inflate to the usual limit, with %s', async (encoding, compress) => {
     expect((await post(compress(padded(LIMIT)), { encoding })).status).toBe(201);
     const answer = await post(compress(padded(LIMIT + 1)), { encoding });
     expectRefusal(answer, 413, 'payload_too_large');
@@ -252,18 +252,18 @@ describe('a compressed body', () => {
     ],
     ['corrupt', 'br', Buffer.from('{"name":"Fern"}')],
     ['cut short', 'br', brotliCompressSync('{"name":"Fern"}').subarray(0, -4)],
-  ])('that is %s, in %s, gets 400', async (_, encoding, body) => {
+  ])('that is %s, with %s, gets 400', async (_, encoding, body) => {
     const message = 'The compressed request body is corrupt or cut short.';
     expectRefusal(await post(body, { encoding }), 400, 'invalid_json', message);
   });
 
-  test('in a coding that is not known gets 415, which names those that are', async () => {
+  test('with an unknown coding gets 415 that names the supported ones', async () => {
     const message = 'The Content-Encoding must be gzip, deflate, br or identity.';
     const answer = await post('{}', { encoding: 'zstandard' });
     expectRefusal(answer, 415, 'unsupported_media_type', message);
   });
 
-  test('that inflates past the limit gets 413 as soon as it does', async () => {
+  test('that inflates beyond the limit gets 413 as soon as it does', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, ' '));
     const { port, hostname } = new URL(service.url);
     const socket = connect(Number(port), hostname);
@@ -272,7 +272,7 @@ describe('a compressed body', () => {
         'Content-Type: application/json\r\nContent-Encoding: gzip\r\n' +
         `Content-Length: ${bomb.length}\r\n\r\n`,
     );
-    // Only a part of it is sent: an answer must not need the rest.
+    // Only a part is sent: the response must not need the rest.
     socket.write(bomb.subarray(0, 2000));
     const answer = await new Promise<string>((resolve) => {
       socket.once('data', (chunk: Buffer) => {
@@ -301,7 +301,7 @@ test('a body that is cut off does not affect other requests', async () => {
   expect((await post('{"name":"Fern"}')).status).toBe(201);
 });
 
-describe('if none is requested', () => {
+describe('if no body is needed', () => {
   const restore = async (body: string, type = 'application/json') => {
     const plant = await user.plant();
     const event = await user.event(plant.id);
@@ -315,11 +315,11 @@ describe('if none is requested', () => {
     });
   };
 
-  test.each(['', '{}'])('%j is no fault', async (body) => {
+  test.each(['', '{}'])('%j is accepted', async (body) => {
     expect((await restore(body)).status).toBe(200);
   });
 
-  test('one that comes is looked at all the same', async () => {
+  test('a body that is sent is still checked', async () => {
     expectRefusal(await restore('{bad'), 400, 'invalid_json');
     expectRefusal(await restore('{}', 'text/plain'), 415, 'unsupported_media_type');
     expectRefusal(await restore(padded(LIMIT + 1)), 413, 'payload_too_large');

@@ -8,11 +8,11 @@ import { errorOf } from '../support/raw';
 import type { TestService, TestUser } from '../support/service';
 import { startService, storeLargest } from '../support/program';
 
-/** How many reads of an account are worked on at once. */
+/** The limit of concurrent reads of an account. */
 const MAX_READS = 4;
 
 let service: TestService;
-/** Has a list of some 9 MB, more than a connection takes whose client does not read. */
+/** Creates a list of about 9 MB, more than a connection buffers if its client does not read. */
 let ada: TestUser;
 const untaken: IncomingMessage[] = [];
 
@@ -28,7 +28,7 @@ function takeNoMore(): void {
   for (const response of untaken.splice(0)) response.destroy();
 }
 
-/** Asks for as many lists as are worked on at once, and reads none of them. */
+/** Requests as many lists as may run at once, and reads none of them. */
 async function leaveListsUntaken(): Promise<void> {
   const headers = { authorization: `Bearer ${ada.token}` };
   const asked = Array.from(
@@ -44,7 +44,7 @@ async function leaveListsUntaken(): Promise<void> {
   }
 }
 
-test('an account whose clients take no responses waits for its next reads, and nobody else does', async () => {
+test('if clients of an account do not read their responses, only that account has to wait', async () => {
   await leaveListsUntaken();
   let isAnswered = false;
   const waiting = ada.get('/api/locations').then(({ status }) => {
@@ -67,7 +67,7 @@ test('a read that waits too long gets 503', async () => {
   expect(refused.get('Retry-After')).toMatch(/^[1-9]\d*$/);
 });
 
-test('a client that goes away gives up its place among those that wait', async () => {
+test('a client that disconnects leaves the queue', async () => {
   await leaveListsUntaken();
   const gone = Array.from({ length: 50 }, async () => {
     await fetch(`${service.url}/api/plants`, {
@@ -80,10 +80,10 @@ test('a client that goes away gives up its place among those that wait', async (
   await ada.get('/api/locations').expect(200);
 });
 
-test('a call that has begun is done, and no refusal, though its client leaves', async () => {
+test('a call that has begun is finished even if its client disconnects', async () => {
   let leave: () => void = () => undefined;
   const sent = new Promise<void>((resolve) => (leave = resolve));
-  // It looks at nothing else.
+  // It uses nothing else.
   const ctx = { state: { sent, principal: { account: { id: 'ada' } } } } as unknown as Context;
   let finish: () => void = () => undefined;
   const step = concurrency({ perAccount: 1, total: 1 });
@@ -98,7 +98,7 @@ test('a call that has begun is done, and no refusal, though its client leaves', 
   await called;
 });
 
-test('many calls at once of one account are all answered', async () => {
+test('many concurrent calls of one account all get responses', async () => {
   const user = await service.user();
   const made = await Promise.all(Array.from({ length: 150 }, () => user.plant()));
   expect(new Set(made.map(({ id }) => id)).size).toBe(150);

@@ -36,7 +36,7 @@ function plugin(name: string, setup: (host: Host) => PluginRuntime, facts: objec
   return { name, requires: [], setup, ...facts };
 }
 
-/** A plugin of operations. They may be faulty: the loader is what has to notice. */
+/** A plugin with operations, which may have faults for the loader to find. */
 function herbs(...operations: object[]): Plugin {
   return plugin(
     'herbs',
@@ -58,7 +58,7 @@ const list = read({
   handler: async () => [],
 });
 
-/** The same operation under another name, so that nothing but what is changed is a fault. */
+/** The same operation under another name, so that only the change can be a fault. */
 const other = { ...list, path: '/api/spices', tool: { none: 'only for tests' } };
 
 function appOf(...plugins: Plugin[]): App {
@@ -75,7 +75,7 @@ function refusal(...plugins: Plugin[]): string {
   throw new Error('The app refused nothing.');
 }
 
-test('an operation without a fault is accepted', () => {
+test('a valid operation is accepted', () => {
   expect(appOf(keeper, herbs(list)).operations).toEqual([list]);
 });
 
@@ -90,13 +90,13 @@ describe('a single operation', () => {
     ],
     ['an empty summary', { summary: '' }, 'summary'],
     ['an action that names no record', { audit: 'deleted' }, 'audit'],
-  ])('%s is refused by folder, route and key', (_, change, key) => {
+  ])('%s is refused with folder, route and key', (_, change, key) => {
     expect(refusal(keeper, herbs({ ...list, ...change }))).toMatch(
       new RegExp(`^plugins/herbs: GET /api/herbs: ${key} `),
     );
   });
 
-  test('a path that is none is refused by folder, route and key', () => {
+  test('an invalid path is refused with folder, route and key', () => {
     expect(refusal(keeper, herbs({ ...list, path: 'api herbs' }))).toMatch(
       /^plugins\/herbs: GET api herbs: path with value api herbs fails/,
     );
@@ -130,14 +130,14 @@ describe('an operation and the manifests', () => {
       { ...list, path: '/api/herbs/{id}', params: { id: herbNotFound, leaf: herbNotFound } },
       'GET /api/herbs/{id}: params: must list the parameters of the path: id',
     ],
-  ])('%s is refused by folder, route and key', (_, operation, message) => {
+  ])('%s is refused with folder, route and key', (_, operation, message) => {
     expect(refusal(keeper, herbs(operation))).toBe(`plugins/herbs: ${message}`);
   });
 
   test.each([
     ['the same path', list.path],
     ['a path that differs in the name of a parameter only', '/api/herbs/{leaf}'],
-  ])('a second operation of the same method at %s is refused', (_, path) => {
+  ])('a second operation with the same method at %s is refused', (_, path) => {
     const param = /\{(\w+)\}/.exec(path)?.[1];
     const first = param ? { ...list, path: '/api/herbs/{id}', params: { id: herbNotFound } } : list;
     const second = { ...other, path, ...(param ? { params: { [param]: herbNotFound } } : {}) };
@@ -147,7 +147,7 @@ describe('an operation and the manifests', () => {
     );
   });
 
-  test('a second tool of the same name is refused with both routes', () => {
+  test('a second tool with the same name is refused with both routes', () => {
     expect(refusal(keeper, herbs(list, { ...other, tool: list.tool }))).toBe(
       'plugins/herbs: GET /api/spices: the tool list_herbs is already declared by plugins/herbs: GET /api/herbs',
     );
@@ -175,7 +175,7 @@ describe('contributions of a plugin', () => {
     expect(appOf(keeper, friend).exportsOf(friend)).toBe('who is who');
   });
 
-  test('a quota that no model counts against is refused, and so is a model without its quota', () => {
+  test('a quota without a model is refused, and so is a model without its quota', () => {
     const limit = countSetting('TIER_HERBS', 5, 'Herbs that an account may have');
     const quotas = { herbs: { limits: { free: limit, pro: limit }, error: herbNotFound } };
     const lazy = plugin('lazy', () => ({ exports: undefined }), { quotas });
@@ -192,7 +192,7 @@ describe('contributions of a plugin', () => {
     ).toBe('plugins/lazy: models: the plugin does not declare the quota spices');
   });
 
-  test('a protocol at the path and method of an operation is refused', () => {
+  test('a protocol with the path and method of an operation is refused', () => {
     const method = { summary: 'Herbs', access: { public: 'all' }, handler: nothing };
     const talker = plugin('talker', () => ({
       exports: undefined,
@@ -215,7 +215,7 @@ describe('contributions of a plugin', () => {
   });
 });
 
-test('a protocol that declares tokens and does not authenticate gets 500', async () => {
+test('a protocol that requires tokens but does not authenticate gets 500', async () => {
   const open = plugin('open', () => ({
     protocols: [
       {

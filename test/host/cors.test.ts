@@ -21,7 +21,7 @@ function from(service: TestService, origin: string, method = 'GET', headers = {}
   return send(service.url, method, '/api/plants', { headers: { Origin: origin, ...headers } });
 }
 
-/** What a browser asks before it sends what a page wants to send. */
+/** The preflight request of a browser. */
 function preflight(service: TestService, origin: string) {
   return from(service, origin, 'OPTIONS', {
     'Access-Control-Request-Method': 'POST',
@@ -29,7 +29,7 @@ function preflight(service: TestService, origin: string) {
   });
 }
 
-test('pages of a listed origin may read answers, also those of errors', async () => {
+test('pages of a listed origin may read responses, including errors', async () => {
   const answer = await from(listed, 'https://b.example');
   expect(answer.status).toBe(401);
   expect(answer.headers['access-control-allow-origin']).toBe('https://b.example');
@@ -37,13 +37,13 @@ test('pages of a listed origin may read answers, also those of errors', async ()
   expect(exposed).toEqual(expect.arrayContaining(['x-request-id', 'ratelimit', 'retry-after']));
 });
 
-test('answers carry Vary: Origin', async () => {
+test('responses have Vary: Origin', async () => {
   for (const origin of ['https://a.example', 'https://evil.example']) {
     expect((await from(listed, origin)).headers.vary).toMatch(/\bOrigin\b/);
   }
 });
 
-test('pages of a listed origin may send tokens and keys', async () => {
+test('pages of a listed origin may send tokens and Idempotency-Keys', async () => {
   const answer = await preflight(listed, 'https://a.example');
   expect(answer.status).toBe(204);
   expect(answer.headers['access-control-allow-origin']).toBe('https://a.example');
@@ -56,7 +56,7 @@ test('pages of a listed origin may send tokens and keys', async () => {
 });
 
 test.each(['https://c.example', 'http://a.example', 'https://a.example.evil.example', 'null'])(
-  'pages of %s, which is not listed, may not',
+  'pages of %s, which is not listed, may not read responses',
   async (origin) => {
     for (const answer of [await from(listed, origin), await preflight(listed, origin)]) {
       expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
@@ -64,13 +64,13 @@ test.each(['https://c.example', 'http://a.example', 'https://a.example.evil.exam
   },
 );
 
-test('* lets pages of every origin read', async () => {
+test('* allows pages of every origin', async () => {
   const answer = await from(open, 'https://anything.example');
   expect(answer.headers['access-control-allow-origin']).toBe('*');
   expect(answer.headers).not.toHaveProperty('access-control-allow-credentials');
 });
 
-test('without the setting no page of another origin may read', async () => {
+test('without the setting, pages of other origins may not read responses', async () => {
   for (const answer of [
     await from(closed, 'https://a.example'),
     await preflight(closed, 'https://a.example'),

@@ -24,7 +24,7 @@ const pressedModel = accountModel<Leaf>('Pressed', schema(), {
 
 const database = new Database(new Metrics());
 const leaves = database.model(leafModel);
-/** How far the usage of an account has moved. */
+/** The change in the usage of an account. */
 let used = 0;
 let session: ClientSession;
 let buffer: WriteBuffer;
@@ -51,13 +51,13 @@ beforeEach(async () => {
   const takePlaces = (_quota: string, places: number): void => {
     used += places;
   };
-  // Schema plugins ask a transaction for these alone.
+  // Schema plugins only use these members of a transaction.
   tx = { userId: 'ada', session, takePlaces } as unknown as Transaction;
   buffer.transactions.set('ada', tx);
 });
 afterEach(() => session.endSession());
 
-test('each record that is added or deleted counts once, however it is done', async () => {
+test('each record counts once when it is added or deleted, however that is done', async () => {
   await insert([1, 'green']);
   await insert([2, 'green'], [3, 'red'], [4, 'red']);
   expect(used).toBe(4);
@@ -69,7 +69,7 @@ test('each record that is added or deleted counts once, however it is done', asy
   expect(await leaves.countDocuments().of(tx)).toBe(1);
 });
 
-test('records that are deleted softly keep their places', async () => {
+test('softly deleted records still count', async () => {
   await insert([1, 'green'], [2, 'red']);
   await leaves.updateMany({}, { $set: { deletedAt: new Date() } }).of(tx);
   await leaves.updateOne({ _id: 1 }, { $set: { deletedAt: null } }).of(tx);
@@ -78,7 +78,7 @@ test('records that are deleted softly keep their places', async () => {
   expect(used).toBe(0);
 });
 
-test('a field may free the places of records, and each change of it is counted', async () => {
+test('records may stop counting while a field is set, and each change of it is counted', async () => {
   const pressed = database.model(pressedModel);
   const pressedAt = new Date();
   const leaf = { userId: 'ada', colour: 'green', deletedAt: null };
@@ -113,7 +113,7 @@ test('a field may free the places of records, and each change of it is counted',
   await expect(unseen).rejects.toThrow('are inserted by bulkWrite');
 });
 
-test('no record is added or deleted by a way that is not counted', async () => {
+test('methods that would not be counted are refused', async () => {
   const filter = { _id: 1, userId: 'ada' };
   const document = { ...filter, colour: 'red', deletedAt: null };
   const update = { $set: { colour: 'green' } };
@@ -134,7 +134,7 @@ test('no record is added or deleted by a way that is not counted', async () => {
   expect(await leaves.countDocuments().of(tx)).toBe(0);
 });
 
-test('outside of a transaction of its account none is written', async () => {
+test('writes outside a transaction of the account are refused', async () => {
   const document = { _id: 1, userId: 'bob', colour: 'red', deletedAt: null };
   for (const options of [{ session }, {}]) {
     const inserted = leaves.bulkWrite([{ insertOne: { document } }], options);

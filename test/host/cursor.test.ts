@@ -3,7 +3,7 @@ import { DAY_MS } from '../../src/core/time';
 import { decodeProgress, decodeCursor } from '../support/program';
 
 test.each(['', '1773489600000.0198', 'Zimmer, Küche', '窓 🌿'])(
-  'the cursor of the place "%s" leads back to it, in its own list only',
+  'the cursor of the place "%s" decodes to it, in its own list only',
   (place) => {
     const cursor = encodePlace(['ada'], place);
     expect(decodePlace(['ada'], cursor)).toBe(place);
@@ -11,7 +11,7 @@ test.each(['', '1773489600000.0198', 'Zimmer, Küche', '窓 🌿'])(
   },
 );
 
-test('bytes that are no text are no cursor', () => {
+test('bytes that are not UTF-8 are not a cursor', () => {
   const cursor = Buffer.from(encodePlace(['ada'], 'é'), 'base64url').subarray(0, -1);
   expect(decodePlace(['ada'], cursor.toString('base64url'))).toBeUndefined();
 });
@@ -19,14 +19,14 @@ test('bytes that are no text are no cursor', () => {
 const ID = '0192f0c1-7b7e-7c5a-8d3b-2f4e6a8c0d1e';
 
 test.each(['NaN', 'x', '', '1e400', '0x5', '1.5', ' 1', '9'.repeat(20)])(
-  'the moment "%s" is of no cursor, though anybody can compute its check',
+  'a cursor with the moment "%s" is invalid, even with a correct checksum',
   (moment) => {
     const cursor = encodePlace(['ada'], `${moment}.${ID}`);
     expect(() => decodeCursor(['ada'], cursor)).toThrow('cursor');
   },
 );
 
-test('neither is what says nothing of how far a copy has come', () => {
+test('a cursor of changes without a position is invalid', () => {
   const now = new Date('2026-03-14T12:00:00Z');
   const holder = { id: 'ada', createdAt: new Date('2026-03-01T12:00:00Z') };
   const today = Math.floor(now.getTime() / DAY_MS);

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import { yieldToEventLoop } from '../../src/core/async/event-loop';
 
-test('those who yield get turns of the event loop one by one, in their order', async () => {
+test('callers that yield get turns of the event loop one by one, in order', async () => {
   const begun: number[] = [];
   const callers = [0, 1, 2].map((caller) => yieldToEventLoop().then(() => begun.push(caller)));
   const lengths: number[] = [];

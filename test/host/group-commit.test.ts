@@ -5,7 +5,7 @@ import { Quotas } from '../../src/data/model/quotas';
 import type { Transaction } from '../../src/data/writing/transaction';
 import { startService } from '../support/program';
 
-test('what listeners emit is handled to the end, and what those record is written', async () => {
+test('events that listeners emit are handled, and what their listeners record is written', async () => {
   const service = await startService();
   try {
     const user = await service.user();

@@ -23,7 +23,7 @@ const leaves = accountModel<Leaf>('Leaf', leafSchema('Leaf'));
 const shared = sharedModel<Leaf>('SharedLeaf', 'for tests', leafSchema('SharedLeaf'));
 const model = database.model(leaves);
 database.model(shared);
-// Mongoose's collection passes each method on to the driver's; its type is merely looser.
+// Mongoose's collection forwards each method to the driver's; only its type is looser.
 const driver = model.collection as unknown as mongo.Collection<Leaf>;
 
 beforeAll(() => database.connect(freshDatabase()));
@@ -32,11 +32,11 @@ afterAll(async () => {
   await database.close();
 });
 
-/** What a call throws or rejects with; undefined when it works. */
+/** The error that a call throws or rejects with; undefined if it succeeds. */
 async function failureOf(call: () => unknown): Promise<unknown> {
   try {
     const result = call();
-    // A cursor asks nothing until it is read.
+    // A cursor sends no query until it is read.
     if (result instanceof mongo.AggregationCursor || result instanceof mongo.FindCursor) {
       await result.toArray();
     } else await result;
@@ -49,7 +49,7 @@ async function failureOf(call: () => unknown): Promise<unknown> {
 type Filter = Record<string, unknown>;
 const set = { $set: { size: 2 } };
 
-/** Every way to documents through the driver, given what it names, and options. */
+/** Every method of the driver that accesses documents, called with a filter and options. */
 const DRIVER_CALLS: Readonly<Record<string, (filter: Filter, options?: object) => unknown>> = {
   aggregate: (filter, options) => driver.aggregate([{ $match: filter }], options),
   bulkWrite: (filter, options) =>
@@ -68,7 +68,7 @@ const DRIVER_CALLS: Readonly<Record<string, (filter: Filter, options?: object) =
   findOneAndReplace: (filter, options = {}) =>
     driver.findOneAndReplace(filter, { userId: 'ada', size: 3 }, options),
   findOneAndUpdate: (filter, options = {}) => driver.findOneAndUpdate(filter, set, options),
-  // The driver's types ask for whole documents, and what is tested is their lack.
+  // The driver's types require whole documents, and the test omits fields.
   insertMany: (filter, options) =>
     driver.insertMany([{ size: 1, ...filter } as Leaf & { _id: mongo.ObjectId }], options),
   insertOne: (filter, options) =>
@@ -78,7 +78,7 @@ const DRIVER_CALLS: Readonly<Record<string, (filter: Filter, options?: object) =
   updateOne: (filter, options) => driver.updateOne(filter, set, options),
 };
 
-/** The same ways through Mongoose. */
+/** The same methods through Mongoose. */
 const MONGOOSE_CALLS: Readonly<Record<string, (filter: Filter) => unknown>> = {
   aggregate: (filter) => model.aggregate([{ $match: filter }]),
   bulkWrite: (filter) => model.bulkWrite([{ updateOne: { filter, update: set } }]),
@@ -115,17 +115,17 @@ const everyCall = [
 ];
 
 describe.each(everyCall)('the %s on user data', (_, call) => {
-  test.each(UNSCOPED)('throws when it %s', async (_case, filter) => {
+  test.each(UNSCOPED)('throws if it %s', async (_case, filter) => {
     expect(await failureOf(() => call(filter))).toBeInstanceOf(UnscopedQueryError);
   });
 
-  test('works when it names the account', async () => {
+  test('works if it names the account', async () => {
     expect(await failureOf(() => call({ userId: 'ada' }))).toBeUndefined();
   });
 });
 
 test.each(Object.entries(DRIVER_CALLS))(
-  "the driver's %s works across accounts for a reason",
+  "the driver's %s works across accounts if a reason is given",
   async (_, call) => {
     const across = (acrossAccounts?: string) =>
       failureOf(() => call({ userId: { $type: 'string' } }, { acrossAccounts }));
@@ -134,7 +134,7 @@ test.each(Object.entries(DRIVER_CALLS))(
   },
 );
 
-test('every way of the driver to documents is guarded, and those to come will be noticed', () => {
+test('every method of the driver that accesses documents is guarded, and new ones are noticed', () => {
   const methods = Object.entries(Object.getOwnPropertyDescriptors(mongo.Collection.prototype))
     .filter(([, descriptor]) => 'value' in descriptor)
     .map(([name]) => name);
@@ -153,7 +153,7 @@ test.each([
   ['watch', () => driver.watch()],
   ['initializeOrderedBulkOp', () => driver.initializeOrderedBulkOp()],
   ['initializeUnorderedBulkOp', () => driver.initializeUnorderedBulkOp()],
-])('%s cannot name an account and is refused', async (_, call) => {
+])('%s cannot name an account, and is refused', async (_, call) => {
   expect(await failureOf(call)).toBeInstanceOf(UnscopedQueryError);
 });
 
@@ -166,14 +166,14 @@ test('an aggregation must name the account in its first stage', async () => {
   );
 });
 
-test('every single write of a bulk must name the account', async () => {
+test('every write of a bulkWrite must name the account', async () => {
   const good = { updateOne: { filter: { userId: 'ada' }, update: set } };
   const bad = { deleteMany: { filter: { size: 1 } } };
   expect(await failureOf(() => driver.bulkWrite([good, bad]))).toBeInstanceOf(UnscopedQueryError);
   expect(await failureOf(() => model.bulkWrite([good, bad]))).toBeInstanceOf(UnscopedQueryError);
 });
 
-test('every single document of an insert must name its account', async () => {
+test('every document of an insert must name its account', async () => {
   const bad = { size: 1 } as Leaf & { _id: mongo.ObjectId }; // Its lack of userId is the test.
   const good = { userId: 'ada', size: 1, _id: new mongo.ObjectId() };
   expect(await failureOf(() => driver.insertMany([good, bad]))).toBeInstanceOf(UnscopedQueryError);
@@ -190,7 +190,7 @@ test("Mongoose's own inserts and saves of whole documents work", async () => {
   expect(await model.countDocuments({ userId })).toBe(4);
 });
 
-test('a query that the guard refuses throws where it is made, and affects no other', async () => {
+test('a refused query throws where it is made, and affects no other', async () => {
   const userId = randomUUID();
   await driver.insertOne({ userId, size: 1, _id: new mongo.ObjectId() });
   const failure = await failureOf(() => driver.deleteMany({}));
@@ -198,7 +198,7 @@ test('a query that the guard refuses throws where it is made, and affects no oth
   expect(await driver.countDocuments({ userId })).toBe(1);
 });
 
-test('a query of a tenant reads its account only, whatever its filter says', async () => {
+test('a query of a tenant reads only its account, whatever its filter', async () => {
   const [userId, other] = [randomUUID(), randomUUID()];
   await model.create([
     { userId, size: 1 },
@@ -213,7 +213,7 @@ test('a query of a tenant reads its account only, whatever its filter says', asy
   expect(all).toHaveLength(2);
 });
 
-test('data that is shared is not guarded', async () => {
+test('shared data is not guarded', async () => {
   expect(await failureOf(() => database.model(shared).collection.findOne({}))).toBeUndefined();
   expect(await failureOf(() => database.model(shared).find({}))).toBeUndefined();
 });

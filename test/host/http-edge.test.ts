@@ -52,7 +52,7 @@ test.each([
   }
 });
 
-test('a known path answers every other method with 405 and the list of its own', async () => {
+test('a known path responds to other methods with 405 and the list of its own', async () => {
   const others = [
     'GET',
     'POST',
@@ -80,28 +80,28 @@ test('a known path answers every other method with 405 and the list of its own',
   }
 });
 
-test('405 needs no token, and an id that is none makes no difference', async () => {
+test('405 needs no token, even with a malformed id', async () => {
   const answer = await send(service.url, 'PUT', '/api/plants/not-an-id');
   expect(answer.status).toBe(405);
   expect(answer.headers.allow?.split(', ').sort()).toEqual(['DELETE', 'GET', 'HEAD', 'PATCH']);
 });
 
-/** Headers that say something about one request and not about what is asked for. */
+/** Headers that belong to a single request, not to the resource. */
 const OF_THE_MOMENT = [
-  // A page's own form has a new secret for each browser.
+  // The form of a page has a new secret for each browser.
   'set-cookie',
   'date',
   'x-request-id',
   'ratelimit',
   'x-ratelimit-remaining',
   'x-ratelimit-reset',
-  // Of what is made while it is sent, which HEAD does not.
+  // Of bodies that are created while they are sent, which HEAD does not do.
   'transfer-encoding',
 ];
 
-test('HEAD answers with the headers of GET and without its body, wherever GET is', async () => {
+test('HEAD returns the headers of GET without a body, wherever there is GET', async () => {
   for (const { path, methods } of paths) {
-    // The figures that /metrics counts include the requests for it.
+    // The figures of /metrics include the requests for it.
     if (!methods.includes('GET') || path === '/metrics') continue;
     const get = await send(service.url, 'GET', path, { headers: authorized });
     const head = await send(service.url, 'HEAD', path, { headers: authorized });
@@ -119,7 +119,7 @@ test('HEAD answers with the headers of GET and without its body, wherever GET is
   }
 });
 
-test('HEAD of what is not there is a 404 without a body', async () => {
+test('HEAD of an unknown path is 404 without a body', async () => {
   const path = `/api/plants/${randomUUID()}`;
   const get = await send(service.url, 'GET', path, { headers: authorized });
   const head = await send(service.url, 'HEAD', path, { headers: authorized });
@@ -134,14 +134,14 @@ describe('the request id', () => {
     ['404', 'GET', '/nothing'],
     ['405', 'PUT', '/api/plants'],
     ['204', 'OPTIONS', '/api/plants'],
-  ])('is on an answer of status %s', async (status, method, path) => {
+  ])('is in a response with status %s', async (status, method, path) => {
     const answer = await send(service.url, method, path);
     expect(answer.status).toBe(Number(status));
     expect(answer.headers['x-request-id']).toMatch(UUID);
   });
 
   test.each(['abc', '7', 'trace:4bf9-2f_35.77b3', 'x'.repeat(128)])(
-    'is the one given: %s',
+    "is the caller's own: %s",
     async (id) => {
       const answer = await send(service.url, 'GET', '/healthz', {
         headers: { 'X-Request-Id': id },
@@ -158,12 +158,12 @@ describe('the request id', () => {
     ['with other letters', 'é'],
     ['that is too long', 'x'.repeat(129)],
     ['that is empty', ''],
-  ])('is made here for one %s', async (_, id) => {
+  ])('is generated instead of one %s', async (_, id) => {
     const answer = await send(service.url, 'GET', '/healthz', { headers: { 'X-Request-Id': id } });
     expect(answer.headers['x-request-id']).toMatch(UUID);
   });
 
-  test('is another one for each request', async () => {
+  test('is different for each request', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => send(service.url, 'GET', '/healthz')),
     );
@@ -191,12 +191,12 @@ describe('query strings', () => {
     expect((answer.body as { code: string }).code).toBe('validation_error');
   });
 
-  test('are refused where an operation takes none, also when a parameter is repeated', async () => {
+  test('are refused if an operation takes no parameters, even if one is repeated', async () => {
     await user.get('/api/plants?limit=1').expect(400);
     await user.get('/api/insights?a=1&a=2').expect(400);
   });
 
-  test('with too many parameters get 400 before any of them is read', async () => {
+  test('with too many parameters get 400 before any of them is validated', async () => {
     const plant = await user.plant();
     const events = (count: number) =>
       user.get(

@@ -106,15 +106,15 @@ test.each([
   expect(errorOf(answer).error).toBe('The headers of the request are too large.');
 });
 
-test('headers of 15 KiB are read', async () => {
+test('headers of 15 KiB are accepted', async () => {
   const headers = { 'X-Long': 'a'.repeat(15_000) };
   expect((await send(service.url, 'GET', '/healthz', { headers })).status).toBe(200);
 });
 
 /**
- * Everything that comes on a connection to which bytes are sent, until it is closed.
+ * Everything that arrives on a connection after some bytes were sent, until it is closed.
  *
- * @param again what is sent again and again once an answer begins
+ * @param again bytes to send repeatedly once a response begins
  */
 async function received(bytes: string, { ends = false, again = '' } = {}): Promise<string> {
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
@@ -137,17 +137,17 @@ const statusesOf = (text: string) =>
 test.each([
   ['its client has closed its own side', { ends: true }],
   ['more of it comes all the while', { again: 'no HTTP' }],
-])('what is no HTTP is answered once where %s', async (_, how) => {
+])('bytes that are not HTTP get one response when %s', async (_, how) => {
   expect(statusesOf(await received('no HTTP\r\n\r\n', how))).toEqual([400]);
 });
 
-test('what is no HTTP does not get into an answer that is being sent', async () => {
+test('the error for bytes that are not HTTP is not mixed into a response that is being sent', async () => {
   const bundle = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n';
   const text = await received(bundle, { again: 'no HTTP' });
   const start = text.indexOf('\r\n\r\n') + 4;
   const length = Number(/^content-length: (\d+)/im.exec(text)?.[1]);
   expect(length).toBeGreaterThan(1_000_000);
-  // It may be cut, or followed by the answer to the other.
+  // It may be cut off, or followed by the response to the other request.
   expect(text.slice(start, start + length).includes('HTTP/1.1 ')).toBe(false);
 });
 
@@ -162,8 +162,8 @@ test.each(['http://[::1/healthz', 'http://[/api/mcp'])(
   },
 );
 
-test('a request that Node times out gets 408 and the Error body', async () => {
-  // Node looks for slow requests twice a minute only, so its finding is brought about by hand.
+test('a request that times out gets 408 and the Error body', async () => {
+  // Node checks for slow requests only twice a minute, so the test emits the error itself.
   const server = createHttpServer(() => undefined, service.app.settings);
   const port = await listening(server);
   server.once('connection', (socket: Socket) => {
@@ -175,7 +175,7 @@ test('a request that Node times out gets 408 and the Error body', async () => {
   expectWhole(answer, 408);
 });
 
-test('the server gives up on requests that do not arrive', () => {
+test('the server times out requests that do not arrive', () => {
   const server = createHttpServer(() => undefined, service.app.settings);
   expect(server.headersTimeout).toBeGreaterThan(0);
   expect(server.requestTimeout).toBeGreaterThan(0);
@@ -200,7 +200,7 @@ test('an unknown expectation gets the Error body', async () => {
   errorOf(answer);
 });
 
-test('a wish to switch protocols is not granted, and the request is answered', async () => {
+test('a request to upgrade the protocol gets a normal response', async () => {
   const answer = await exchange(
     service.url,
     'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close, Upgrade\r\nUpgrade: websocket\r\n\r\n',
@@ -208,7 +208,7 @@ test('a wish to switch protocols is not granted, and the request is answered', a
   expect(answer.status).toBe(200);
 });
 
-test('an address in absolute form is understood', async () => {
+test('a target in absolute form is accepted', async () => {
   const answer = await exchange(
     service.url,
     'GET http://example.com/healthz HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n\r\n',
@@ -216,7 +216,7 @@ test('an address in absolute form is understood', async () => {
   expect(answer.status).toBe(200);
 });
 
-test('requests sent ahead on one connection are answered in their order', async () => {
+test('pipelined requests get responses in order', async () => {
   const ask = (path: string, last = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${last}\r\n`;
   const { port, hostname } = new URL(service.url);
   const socket = connect(Number(port), hostname);

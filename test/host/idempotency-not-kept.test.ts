@@ -8,7 +8,7 @@ let tight: TestService;
 
 beforeAll(async () => {
   one = await startService();
-  // Another process on the same database, which soon has enough.
+  // Another process on the same database, with low limits.
   const env = { TIER_FREE_PLANTS: '1', RATE_LIMIT_PLANTS_CREATE_MAX: '1' };
   tight = await startService({ mongodbUri: one.mongodbUri, redisUrl: null, env });
 });
@@ -22,14 +22,14 @@ function keyed(user: TestUser, key: string, body: object) {
 }
 
 describe('responses that are not stored', () => {
-  test('a validation failure: the corrected request may have the same key', async () => {
+  test('a validation error, so the corrected request may have the same key', async () => {
     const user = await one.user();
     await keyed(user, 'k', { name: '' }).expect(400);
     const corrected = await keyed(user, 'k', { name: 'Fern' }).expect(201);
     expect(corrected.headers).not.toHaveProperty('idempotent-replayed');
   });
 
-  test('a reference that is not found', async () => {
+  test('a reference to an unknown record', async () => {
     const user = await one.user();
     await keyed(user, 'k', { name: 'Fern', primaryPhotoId: randomUUID() }).expect(400);
     await keyed(user, 'k', { name: 'Fern' }).expect(201);

@@ -16,7 +16,7 @@ import {
 let one: TestService;
 let two: TestService;
 
-/** What IDEMPOTENCY_MB_PER_DAY is here, in bytes. */
+/** IDEMPOTENCY_MB_PER_DAY in bytes. */
 const LIMIT = 1_000_000;
 
 beforeAll(async () => {
@@ -39,19 +39,19 @@ async function countPlants(user: TestUser): Promise<number> {
   return records((await user.get('/api/plants').expect(200)).body).length;
 }
 
-/** Leaves an account so many bytes of today. */
+/** Leaves an account so many bytes for today. */
 function leave(user: TestUser, bytes: number): Promise<unknown> {
   const today = { userId: user.id, day: dayOf(new Date()) };
   const usage = one.app.database.model(idempotencyUsageModel);
   return usage.updateOne(today, { $set: { bytes: LIMIT - bytes } }, { upsert: true });
 }
 
-/** The response that is stored under a key. */
+/** The stored response of a key. */
 function stored(user: TestUser, key: string) {
   return one.app.database.model(idempotencyKeyModel).findOne({ userId: user.id, key }).lean();
 }
 
-test('a long response is stored compressed and given again to the byte', async () => {
+test('a long response is stored compressed, and replayed byte for byte', async () => {
   const user = await one.user();
   const body = { name: 'Fern 🌿', notes: '\u0001'.repeat(1000), careNotes: '龟'.repeat(1000) };
   const first = await keyed(user, 'k', body).expect(201);
@@ -60,7 +60,7 @@ test('a long response is stored compressed and given again to the byte', async (
   expect((await stored(user, 'k'))?.bytes).toBeLessThan(first.text.length / 2);
 });
 
-test('a response that an earlier release stored is given again', async () => {
+test('a response that an earlier release stored is replayed', async () => {
   const user = await one.user();
   const first = await keyed(user, 'k').expect(201);
   await one.app.database
@@ -70,11 +70,11 @@ test('a response that an earlier release stored is given again', async () => {
   expect(again.text).toBe(first.text);
 });
 
-test('over the bound of a day requests with a key get 429 and have no effect', async () => {
+test('over the daily limit, requests with a key get 429 and have no effect', async () => {
   const user = await one.user();
   await keyed(user, 'size').expect(201);
   const size = (await stored(user, 'size'))?.bytes ?? 0;
-  // Enough for two, and for less than a third.
+  // Enough for two responses, but not for a third.
   await leave(user, 2.5 * size);
   const elsewhere = userOf(two.url, user.id, user.token);
   const answers = await Promise.all(
@@ -92,7 +92,7 @@ test('over the bound of a day requests with a key get 429 and have no effect', a
   expect(await countPlants(user)).toBe(3);
 });
 
-test('over the bound requests without a key, and retries of earlier ones, are answered', async () => {
+test('over the limit, requests without a key and retries of earlier ones succeed', async () => {
   const user = await one.user();
   await keyed(user, 'k').expect(201);
   await leave(user, 0);
@@ -100,7 +100,7 @@ test('over the bound requests without a key, and retries of earlier ones, are an
   await keyed(user, 'k').expect(201).expect('Idempotent-Replayed', 'true');
 });
 
-test('sends to two processes under one key, for which there is no more space, all get the first response', async () => {
+test('with no space left, concurrent requests to two processes with one key all get the first response', async () => {
   const user = await one.user();
   await keyed(user, 'size').expect(201);
   const size = (await stored(user, 'size'))?.bytes ?? 0;
@@ -112,14 +112,14 @@ test('sends to two processes under one key, for which there is no more space, al
   expect(await countPlants(user)).toBe(2);
 });
 
-test('what is stored is counted to the byte, 404 included, and retries are not', async () => {
+test('stored responses are counted to the byte, including 404 but not retries', async () => {
   const user = await one.user();
   for (const key of ['a', 'b', 'a']) await keyed(user, key).expect(201);
   await keyed(user, 'c', {}, `/api/plants/${randomUUID()}/events`).expect(404);
   expect(await differencesOf(one.app, user.id)).toEqual([]);
 });
 
-test('the bound begins anew with each day', async () => {
+test('the limit resets each day', async () => {
   const user = await one.user();
   await leave(user, 0);
   await keyed(user, 'k').expect(429);
@@ -131,7 +131,7 @@ test('the bound begins anew with each day', async () => {
   expect(await differencesOf(one.app, user.id)).toEqual([]);
 });
 
-test('the quota of an account is its own while others store too', async () => {
+test('the usage of each account is separate', async () => {
   const users = await Promise.all(Array.from({ length: 16 }, () => one.user()));
   const isFull = (index: number): boolean => index % 2 === 1;
   await Promise.all(users.filter((_, index) => isFull(index)).map((user) => leave(user, 10)));

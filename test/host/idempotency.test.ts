@@ -10,7 +10,7 @@ let one: TestService;
 let two: TestService;
 
 beforeAll(async () => {
-  // Two processes on one database, which let free accounts have one plant.
+  // Two processes on one database, with a limit of one plant for free accounts.
   const env = { TIER_FREE_PLANTS: '1' };
   one = await startService({ env });
   two = await startService({ env, mongodbUri: one.mongodbUri });
@@ -43,26 +43,29 @@ test.each([
     },
   ],
   ['POST /api/plants/{id}/events', 'events', { text: 'Much water' }],
-])('a retry of %s gets the first answer again and has no second effect', async (_, path, body) => {
-  const user = await one.user();
-  const plant = await user.plant();
-  const at = path === 'events' ? `/api/plants/${plant.id}/events` : path;
-  const key = randomUUID();
-  const first = await keyed(user, key, body, at).expect(201);
-  const again = await keyed(user, key, body, at).expect(201);
-  expect(first.headers).not.toHaveProperty('idempotent-replayed');
-  expect(again.headers['idempotent-replayed']).toBe('true');
-  expect(again.text).toBe(first.text);
-  expect(again.headers['content-type']).toBe(first.headers['content-type']);
-  const { overview } = (await user.get('/api/insights').expect(200)).body as { overview: object };
-  expect(overview).toMatchObject({
-    totalPlants: path === '/api/plants' ? 2 : 1,
-    totalPhotos: path === '/api/photos' ? 1 : 0,
-    totalEvents: path === 'events' ? 1 : 0,
-  });
-});
+])(
+  'a retry of %s gets the first response again and has no second effect',
+  async (_, path, body) => {
+    const user = await one.user();
+    const plant = await user.plant();
+    const at = path === 'events' ? `/api/plants/${plant.id}/events` : path;
+    const key = randomUUID();
+    const first = await keyed(user, key, body, at).expect(201);
+    const again = await keyed(user, key, body, at).expect(201);
+    expect(first.headers).not.toHaveProperty('idempotent-replayed');
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(again.text).toBe(first.text);
+    expect(again.headers['content-type']).toBe(first.headers['content-type']);
+    const { overview } = (await user.get('/api/insights').expect(200)).body as { overview: object };
+    expect(overview).toMatchObject({
+      totalPlants: path === '/api/plants' ? 2 : 1,
+      totalPhotos: path === '/api/photos' ? 1 : 0,
+      totalEvents: path === 'events' ? 1 : 0,
+    });
+  },
+);
 
-test('without a key, or with another one, the same request has its effect each time', async () => {
+test('without a key, or with another one, the same request takes effect each time', async () => {
   const user = await one.user();
   await user.plant({ name: 'Fern' });
   await user.plant({ name: 'Fern' });
@@ -71,7 +74,7 @@ test('without a key, or with another one, the same request has its effect each t
   expect(await plantsOf(user)).toHaveLength(4);
 });
 
-test('the first answer is given again also when what it speaks of is gone', async () => {
+test('the first response is replayed even if its record was deleted', async () => {
   const user = await one.user();
   const first = await keyed(user, 'k', { name: 'Fern' }).expect(201);
   await user.delete(`/api/plants/${(first.body as { id: string }).id}`).expect(200);
@@ -80,7 +83,7 @@ test('the first answer is given again also when what it speaks of is gone', asyn
   expect(await plantsOf(user)).toEqual([]);
 });
 
-test('another process gives the first answer of the first one', async () => {
+test('another process replays the response of the first one', async () => {
   const user = await one.user();
   const first = await keyed(user, 'k', { name: 'Fern' }).expect(201);
   const elsewhere = userOf(two.url, user.id, user.token);
@@ -89,7 +92,7 @@ test('another process gives the first answer of the first one', async () => {
   expect(again.body).toEqual(first.body);
 });
 
-test('the same key with another body is refused with 422 and has no effect', async () => {
+test('the same key with another body gets 422 and has no effect', async () => {
   const user = await one.user();
   await keyed(user, 'k', { name: 'Fern' }).expect(201);
   const other = await keyed(user, 'k', { name: 'Ivy' }).expect(422);
@@ -100,7 +103,7 @@ test('the same key with another body is refused with 422 and has no effect', asy
   expect((await plantsOf(user)).map(({ name }) => name)).toEqual(['Fern']);
 });
 
-test('a retry that is written differently and means the same gets the first answer', async () => {
+test('a retry that is formatted differently gets the first response', async () => {
   const user = await one.user();
   const first = await keyed(user, 'k', { name: 'Fern', species: 'Nephrolepis' }).expect(201);
   const again = await keyed(user, 'k', { toxic: false, species: 'Nephrolepis', name: 'Fern' });
@@ -112,7 +115,7 @@ test('a retry that is written differently and means the same gets the first answ
   expect((await log(id.toUpperCase()).expect(201)).body).toEqual(event.body);
 });
 
-test('the same key of two accounts is two keys', async () => {
+test('two accounts can use the same key', async () => {
   const [ada, bob] = await Promise.all([one.user(), one.user()]);
   const first = await keyed(ada, 'k', { name: 'Fern' }).expect(201);
   const other = await keyed(bob, 'k', { name: 'Ivy' }).expect(201);
@@ -121,13 +124,13 @@ test('the same key of two accounts is two keys', async () => {
   expect((first.body as { userId: string }).userId).toBe(ada.id);
 });
 
-test('while the first is running, a second send gets 409', async () => {
+test('while the first request is running, a second one gets 409', async () => {
   const user = await one.user();
   let release: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
-  // A write ahead of them in the account's queue keeps the first from ending.
+  // An earlier write in the account's queue keeps the first one from ending.
   const ahead = one.app.writeQueue.run(user.id, () => gate);
   const sends = [keyed(user, 'k', { name: 'Fern' }), keyed(user, 'k', { name: 'Fern' })];
   const answers = sends.map((send) => send.then((answer) => answer));
@@ -145,7 +148,7 @@ test('while the first is running, a second send gets 409', async () => {
   expect(await plantsOf(user)).toHaveLength(1);
 });
 
-/** All answers are the first one's or "still running", and the effect is there once. */
+/** Expects each response to be the first one or "still running", and one effect. */
 async function expectOneEffect(user: TestUser, answers: readonly Response[]): Promise<void> {
   const done = answers.filter(({ status }) => status === 201);
   expect(done.length).toBeGreaterThan(0);
@@ -158,14 +161,14 @@ async function expectOneEffect(user: TestUser, answers: readonly Response[]): Pr
   expect(await plantsOf(user)).toHaveLength(1);
 }
 
-test('many concurrent sends to one process have one effect', async () => {
+test('many concurrent requests to one process have one effect', async () => {
   const user = await one.user();
   const sends = Array.from({ length: 30 }, () => keyed(user, 'k', { name: 'Fern' }));
   await expectOneEffect(user, await Promise.all(sends));
 });
 
 test.each(Array.from({ length: 5 }, (_, round) => [round + 1]))(
-  'concurrent sends to two processes have one effect (round %i)',
+  'concurrent requests to two processes have one effect (round %i)',
   async () => {
     const user = await one.user();
     const elsewhere = userOf(two.url, user.id, user.token);
@@ -175,7 +178,7 @@ test.each(Array.from({ length: 5 }, (_, round) => [round + 1]))(
 );
 
 test.each(Array.from({ length: 5 }, (_, round) => [round + 1]))(
-  'two processes that both want the last free place for one request both answer it (round %i)',
+  'if one request needs the last free place in two processes, both return its response (round %i)',
   async () => {
     const user = await one.user({ tier: 'free' });
     const elsewhere = userOf(two.url, user.id, user.token);
@@ -185,7 +188,7 @@ test.each(Array.from({ length: 5 }, (_, round) => [round + 1]))(
 );
 
 test.each(Array.from({ length: 5 }, (_, round) => [round + 1]))(
-  'two processes that delete the same events for one request both answer it (round %i)',
+  'if one request deletes the same events in two processes, both return its response (round %i)',
   async () => {
     const user = await one.user();
     const elsewhere = userOf(two.url, user.id, user.token);
@@ -200,7 +203,7 @@ test.each(Array.from({ length: 5 }, (_, round) => [round + 1]))(
   },
 );
 
-test('404 is stored like any other first answer', async () => {
+test('404 is stored like a success', async () => {
   const user = await one.user();
   const path = `/api/plants/${randomUUID()}/events`;
   const first = await keyed(user, 'k', {}, path).expect(404);
@@ -210,7 +213,7 @@ test('404 is stored like any other first answer', async () => {
   await keyed(user, 'k', { text: 'Another body' }, path).expect(422);
 });
 
-/** Moves the first answer under the key "k" into the past. */
+/** Moves the stored response of the key "k" into the past. */
 async function age(service: TestService, user: TestUser, hours: number): Promise<void> {
   await service.app.database
     .model(idempotencyKeyModel)
@@ -223,7 +226,7 @@ async function age(service: TestService, user: TestUser, hours: number): Promise
 test.each([
   ['7 days', 168, {}],
   ['as many hours as the operator sets', 30, { IDEMPOTENCY_KEEP_HOURS: '30' }],
-])('a first answer is stored for %s', async (_time, hours, env) => {
+])('a response is stored for %s', async (_time, hours, env) => {
   const service = await startService({ env, jobs: false });
   try {
     const user = await service.user();
@@ -240,7 +243,7 @@ test.each([
   }
 });
 
-test('a start changes after how long MongoDB deletes answers, and keeps those that are there', async () => {
+test('a start with another IDEMPOTENCY_KEEP_HOURS changes the expiry and keeps stored responses', async () => {
   const secondsOf = async (service: TestService) => {
     const indexes = await service.app.database.model(idempotencyKeyModel).collection.indexes();
     return indexes.find(({ key }) => 'createdAt' in key)?.expireAfterSeconds;

@@ -12,13 +12,13 @@ const operations = app.operations.filter((operation) => operation.path.startsWit
 test('no file of the host names a resource', () => {
   const resources = app.plugins
     .filter((plugin) => plugin.operations.some(({ path: at }) => at.startsWith('/api/')))
-    // One that stores nothing is about the resources of others.
+    // A plugin without models is about the resources of others.
     .filter(({ plugin }) => (plugin.models ?? []).length > 0)
-    // Whose records they are is what the host knows.
+    // The host knows the owners of records.
     .filter(({ contribution }) => contribution.identity === undefined)
     .map(({ plugin }) => plugin.name.replace(/s$/, ''));
   expect(resources).toContain('plant');
-  /** Whether a word, or a part of it that begins with a capital, is the name of a resource. */
+  /** Whether a word, or a capitalized part of it, is the name of a resource. */
   const isNamed = (word: string): boolean =>
     // Node and the plugins themselves have events of their own.
     /^events$/i.test(word) ||
@@ -39,7 +39,7 @@ test('no file of the host names a resource', () => {
   expect(named).toEqual([]);
 });
 
-test('all endpoints but a short list need a token', () => {
+test('all endpoints except a short list require a token', () => {
   const open = app.description.protocols.flatMap(({ path: at, methods }) =>
     Object.entries(methods).flatMap(([method, { access }]) =>
       'public' in access ? [`${method} ${at}`] : [],
@@ -54,7 +54,7 @@ test('all endpoints but a short list need a token', () => {
     'GET /docs',
     'GET /docs/{file}',
     'GET /api/mcp',
-    // Whoever comes there has no token yet.
+    // Callers have no token yet.
     'GET /.well-known/oauth-protected-resource',
     'GET /.well-known/oauth-protected-resource/api/mcp',
     'GET /.well-known/oauth-authorization-server',
@@ -71,13 +71,13 @@ test('all endpoints but a short list need a token', () => {
     'POST /sign-in',
     'GET /sign-up',
     'POST /sign-up',
-    // Who is not signed in there is sent to sign in.
+    // It redirects people who are not signed in.
     'GET /settings',
     'POST /settings',
     'GET /passkeys.js',
-    // The secret in its address opens it.
+    // The secret is in its URL.
     'GET /calendar/{secret}.ics',
-    // What people see of the service before they sign in.
+    // Pages that people see before they sign in.
     'GET /',
     'GET /pages.css',
     'GET /favicon.ico',
@@ -86,17 +86,17 @@ test('all endpoints but a short list need a token', () => {
   expect(open.filter((name) => !short.includes(name))).toEqual([]);
 });
 
-test('only announcements and the account are open to any token', () => {
+test('only announcements and the account accept any token', () => {
   const any = app.operations.filter(({ access }) => 'anyToken' in access).map(operationName);
   expect(any).toEqual(['GET /api/announcements', 'GET /api/account']);
 });
 
-test('every operation asks for the scope that the specification gives it', () => {
+test('every operation requires the scope of the specification', () => {
   const scopes = operations.map((operation) => [
     operationName(operation),
     'scope' in operation.access ? operation.access.scope : 'any token',
   ]);
-  // A resource that the specification does not know may come beside these.
+  // Resources beyond the specification may be added.
   expect(Object.fromEntries(scopes)).toMatchObject({
     'GET /api/plants': 'plants:read',
     'POST /api/plants': 'plants:write',
@@ -120,9 +120,9 @@ test('every operation asks for the scope that the specification gives it', () =>
   );
 });
 
-test('every operation of the API spends the budget of docs/api.md, "Rate limits"', () => {
+test('every operation spends the budget of docs/api.md, "Rate limits"', () => {
   const unexpected = operations.filter(({ method, path: at, limit }) => {
-    // A backend acts for all people.
+    // Budgets of backends are separate.
     if (/^\/api\/(accounts|webhooks)\b/.test(at)) return limit !== 'backend';
     if (method === 'GET') return limit !== 'reads';
     return limit !== (method === 'POST' && at === '/api/plants' ? 'plants' : 'writes');
@@ -136,7 +136,7 @@ test('every POST under plants and photos takes an Idempotency-Key', () => {
   expect(posts.filter(({ idempotent }) => !idempotent).map(operationName)).toEqual([]);
 });
 
-test('every operation of the API is a tool but those for people, for backends, for files and for copies of the data, named by a verb and a noun', () => {
+test('every operation is a tool named by a verb and a noun, except those for people, backends, files and copies', () => {
   const tools = operations.flatMap(({ tool }) => ('name' in tool ? [tool.name] : []));
   expect(tools.filter((name) => !/^[a-z]+(_[a-z]+)+$/.test(name))).toEqual([]);
   const withoutTool = operations.filter(({ tool }) => 'none' in tool).map(operationName);

@@ -4,7 +4,7 @@ import { Metrics } from '../../src/core/metrics';
 import { until } from '../support/processes';
 import { JobRunner } from '../support/program';
 
-test('a job that fails is counted, and logged as done again once it is, but not where a stop has broken it off', async () => {
+test('a failed job is counted, and its recovery is logged, unless a shutdown aborted it', async () => {
   const lines: string[] = [];
   const log = pino({}, { write: (line) => lines.push(line) });
   const ends = ['fails', 'fails', 'is done', 'fails', 'is broken off'];

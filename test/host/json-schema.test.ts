@@ -24,7 +24,7 @@ const person = Joi.object({
   born: timestamp(),
 });
 
-describe('what Joi and its translation say of the same values', () => {
+describe('a Joi schema and its translation accept the same values:', () => {
   const translated = ajv.compile(jsonSchemaOf(person, 'input'));
   const values: [string, unknown][] = [
     ['nothing', {}],
@@ -68,14 +68,14 @@ describe('what Joi and its translation say of the same values', () => {
   });
 });
 
-test('null is among the values of an enum, and types are there once', () => {
+test('null is a value of a nullable enum, and each type is listed once', () => {
   expect(jsonSchemaOf(nullable(oneOf(['cm', 'in'])), 'output')).toEqual({
     type: ['string', 'null'],
     enum: ['cm', 'in', null],
   });
 });
 
-test('an output has formats only, an input has exact patterns too', () => {
+test('output schemas have formats only, input schemas also exact patterns', () => {
   expect(jsonSchemaOf(id(), 'output')).toEqual({ type: 'string', format: 'uuid' });
   expect(jsonSchemaOf(id(), 'input')).toHaveProperty('pattern');
   expect(jsonSchemaOf(nullable(instant()), 'output')).toEqual({
@@ -84,7 +84,7 @@ test('an output has formats only, an input has exact patterns too', () => {
   });
 });
 
-test('hints reach into lists and objects', () => {
+test('corrections also apply within lists and objects', () => {
   const schema = Joi.array().items(
     Joi.object({ at: Joi.string().meta({ jsonSchema: { format: 'date' } }) }),
   );
@@ -116,7 +116,7 @@ describe('a rule that depends on another field', () => {
     }
   });
 
-  test('is refused where it is more than that', () => {
+  test('is refused if it is more complex', () => {
     const other = Joi.string().when('a', {
       is: 1,
       then: Joi.valid('x'),
@@ -142,7 +142,7 @@ describe('a rule that depends on another field', () => {
     }
   });
 
-  test('another rule on which keys go together is refused where it is not translated', () => {
+  test('other rules on which keys go together are refused', () => {
     const schema = Joi.object({ a: Joi.number(), b: Joi.number() }).and('a', 'b');
     expect(() => jsonSchemaOf(schema, 'input')).toThrow('The rule and of an object cannot be');
   });

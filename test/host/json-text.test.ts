@@ -16,11 +16,11 @@ test.each<[string, unknown]>([
     { items: list, hasMore: false, nextCursor: undefined, at: event.at },
   ],
   ['a record with a record with a long list', { within: { list, count: list.length }, event }],
-])('%s has the text that JSON.stringify makes', async (_what, value) => {
+])('%s is serialized like JSON.stringify', async (_what, value) => {
   expect(await jsonText(value)).toBe(JSON.stringify(value));
 });
 
-test('others have their turns while a long text is made', async () => {
+test('a long text yields to the event loop while it is serialized', async () => {
   const state = { isMade: false };
   const made = jsonText({ items: list }).then(() => {
     state.isMade = true;
@@ -28,6 +28,6 @@ test('others have their turns while a long text is made', async () => {
   let turns = 0;
   for (; !state.isMade; turns += 1) await setImmediate();
   await made;
-  // 2 MB, of which no more than 16 KB are made in a turn.
+  // 2 MB, of which at most 16 KB are serialized per turn.
   expect(turns).toBeGreaterThan(50);
 });

@@ -1,7 +1,7 @@
 import { Metrics } from '../../src/core/metrics';
 import { Database, Lease, leaseModel, freshDatabase } from '../support/program';
 
-test('what became of the work is known also where its lease cannot be given back', async () => {
+test('the result of the work is returned even if the lease cannot be released', async () => {
   const database = new Database(new Metrics());
   await database.connect(freshDatabase());
   const lease = new Lease(database.model(leaseModel), 'migrations');

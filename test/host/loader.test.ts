@@ -4,7 +4,7 @@ import path from 'node:path';
 import { loadPlugins, loadServerPlugins, LoaderError } from '../../src/plugins/loader';
 import { manifest, pluginFolder } from './plugin-folder';
 
-/** What the loader says of a folder that it must refuse. */
+/** The faults that the loader reports for a folder. */
 function refusal(folder: string): string {
   try {
     loadPlugins(folder);
@@ -19,7 +19,7 @@ function refusalOf(modules: Readonly<Record<string, string>>): string {
   return refusal(pluginFolder(modules));
 }
 
-/** The text of a model in a manifest. */
+/** The source of a model in a manifest. */
 function model(name: string, collection: string, index = ''): string {
   return `{ name: '${name}', owner: 'account',
     schema: new Schema({}, { collection: '${collection}' })${index} }`;
@@ -60,11 +60,11 @@ describe('a single manifest', () => {
         schema: new Schema({ name: { type: String, index: true } }, { collection: 'herbs' }) }]`,
       'plugins/herbs: model Herb: the index on name must lead with userId',
     ],
-  ])('%s is refused by folder and key', (_, properties, message) => {
+  ])('%s is refused with folder and key', (_, properties, message) => {
     expect(refusalOf({ herbs: manifest('herbs', properties) })).toBe(message);
   });
 
-  test('an index on shared data may lead with anything', () => {
+  test('an index on shared data may start with any field', () => {
     const folder = pluginFolder({
       herbs: manifest(
         'herbs',
@@ -88,7 +88,7 @@ describe('a single manifest', () => {
       'exports.default = 7;',
       /^plugins\/herbs: manifest: value must be of type object$/,
     ],
-  ])('a folder whose module %s is refused by name', (_, text, message) => {
+  ])('a folder whose module %s is refused with its name', (_, text, message) => {
     expect(refusalOf({ herbs: text })).toMatch(message);
   });
 
@@ -115,7 +115,7 @@ describe('a single manifest', () => {
     expect(loadServerPlugins().map(({ name }) => name)).not.toContain('demo');
   });
 
-  test('the faults of all plugins are reported, a line each', () => {
+  test('the faults of all plugins are reported, one per line', () => {
     const message = refusalOf({
       herbs: manifest('herbs', 'requires: undefined'),
       pots: manifest('pots', 'setup: undefined'),
@@ -136,12 +136,12 @@ describe('declarations of two plugins', () => {
       "errors: [new ErrorCode('herb_lost', 404, 'It is lost.')]",
       'error code herb_lost',
     ],
-  ])('%s is refused by both folders', (_, properties, thing) => {
+  ])('%s is refused with both folders', (_, properties, thing) => {
     const modules = { one: manifest('one', properties), two: manifest('two', properties) };
     expect(refusalOf(modules)).toBe(`plugins/two: the ${thing} is already declared by plugins/one`);
   });
 
-  test('a rate budget is refused, and so is what sets it', () => {
+  test('a rate budget is refused, and so is its setting', () => {
     const budgets = "budgets: { herbs: rateSetting('HERB_RATE', 5, 'Herbs') }";
     const modules = { one: manifest('one', budgets), two: manifest('two', budgets) };
     expect(refusalOf(modules).split('\n')).toEqual([
@@ -150,7 +150,7 @@ describe('declarations of two plugins', () => {
     ]);
   });
 
-  test('a quota is refused, and so is what sets it', () => {
+  test('a quota is refused, and so is its setting', () => {
     const quotas = `quotas: { herbs: {
       limits: { free: countSetting('A', 1, 'a'), pro: countSetting('B', 1, 'b') },
       error: new ErrorCode('herb_limit', 403, 'Too many.') } }`;
@@ -162,7 +162,7 @@ describe('declarations of two plugins', () => {
     ]);
   });
 
-  test('a model name is refused even when the collections differ', () => {
+  test('a model name is refused even if the collections differ', () => {
     const modules = {
       one: manifest('one', `models: [${model('Herb', 'herbs')}]`),
       two: manifest('two', `models: [${model('Herb', 'spices')}]`),
@@ -172,7 +172,7 @@ describe('declarations of two plugins', () => {
     );
   });
 
-  test('a collection name is refused even when the models differ', () => {
+  test('a collection name is refused even if the models differ', () => {
     const modules = {
       one: manifest('one', `models: [${model('Herb', 'herbs')}]`),
       two: manifest('two', `models: [${model('Spice', 'herbs')}]`),
@@ -182,14 +182,14 @@ describe('declarations of two plugins', () => {
     );
   });
 
-  test('a plugin name is refused in folders that are apart', () => {
+  test('a plugin name is refused in different plugin folders', () => {
     const folders = [1, 2].map(() => pluginFolder({ herbs: manifest('herbs') }));
     expect(() => loadPlugins(...folders)).toThrow(
       'plugins/herbs: the plugin herbs is already declared by plugins/herbs',
     );
   });
 
-  test('a plugin name is refused, since the second is in a folder of another name', () => {
+  test('a plugin name is refused if it is not that of its folder', () => {
     const modules = { one: manifest('one'), two: manifest('one') };
     expect(refusalOf(modules)).toBe(
       'plugins/two: manifest: name is one, but must be that of its folder',
@@ -244,13 +244,13 @@ describe('requirements', () => {
     );
   });
 
-  test('a plugin may require one of another folder', () => {
+  test('a plugin may require one in another plugin folder', () => {
     const far = pluginFolder({ pots: manifest('pots') });
     const near = pluginFolder({ herbs: manifest('herbs', "requires: ['pots']") });
     expect(loadPlugins(near, far).map(({ name }) => name)).toEqual(['pots', 'herbs']);
   });
 
-  test('the order follows from requirements, not from folder names', () => {
+  test('the order follows requirements, not folder names', () => {
     const modules = {
       alpha: manifest('alpha', "requires: ['zulu', 'mike']"),
       bravo: manifest('bravo', "requires: ['alpha']"),

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('wherever a token or a name is sent, neither gets into the log or the metrics', async () => {
+test('wherever a token or name is sent, neither appears in the log or the metrics', async () => {
   const { token } = user;
   for (const secret of [token, NAME]) {
     for (const good of [true, false]) {
@@ -51,7 +51,7 @@ test('wherever a token or a name is sent, neither gets into the log or the metri
       await call(secret, { [secret]: secret });
       await call('create_plant', { name: secret, [secret]: secret });
       await call('create_plant', secret);
-      // Of which page was refused operators need to know.
+      // Operators need to know which page was refused.
       const origin = secret === NAME ? 'http://evil.example' : `http://${secret}`;
       await send('/api/mcp', { method: 'POST', headers: { ...json, origin } });
       await send('/docs', { method: 'POST', headers: json, body: `{"${secret}` });
@@ -64,7 +64,7 @@ test('wherever a token or a name is sent, neither gets into the log or the metri
     ];
     for (const line of lines) await exchange(service.url, line);
   }
-  // An id of the caller's own is logged, but never where it is what the caller is known by.
+  // The caller's own request id is logged, unless it contains the token.
   await user.get('/api/plants').set('X-Request-Id', token).expect(200);
   await user.get('/api/plants').set('X-Request-Id', `a.${token}`).expect(200);
   const other = await service.user();
@@ -75,7 +75,7 @@ test('wherever a token or a name is sent, neither gets into the log or the metri
   const metrics = await (await fetch(`${service.url}/metrics`)).text();
   for (const text of [service.logged.join(''), metrics]) {
     expect(text).toMatch(/create_plant/);
-    // Not shown whole where it fails.
+    // Not shown in full if it fails.
     const found = text.split('\n').filter((line) => line.includes(token) || line.includes(NAME));
     expect(found).toEqual([]);
   }

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** The lines of the requests with an id, once the last of them is there. */
+/** The lines of the requests with an id, once all were logged. */
 async function linesOf(requestId: string, of = service): Promise<Line[]> {
   const found = () => of.logged.filter((line) => line.includes(`"requestId":"${requestId}"`));
   await until(() => found().some((line) => line.includes('"msg":"request"')));
@@ -33,7 +33,7 @@ async function requestLine(requestId: string, of = service): Promise<Line> {
   return line ?? {};
 }
 
-test('a request leaves one line with all that an operator asks of it', async () => {
+test('a request is logged as one line with everything that operators need', async () => {
   const answer = await user.get('/api/plants').set('X-Request-Id', 'all').expect(200);
   const lines = await linesOf('all');
   expect(lines).toEqual([
@@ -56,14 +56,14 @@ test('a request leaves one line with all that an operator asks of it', async () 
   ]);
 });
 
-test('an error is in the line with its code, and in no other line', async () => {
+test('an error is logged only in the line of its request, with its code', async () => {
   await user.post('/api/plants', {}).set('X-Request-Id', 'faulty').expect(400);
   await service.anonymous.get('/nowhere').set('X-Request-Id', 'nowhere').expect(404);
   expect(await linesOf('faulty')).toMatchObject([{ status: 400, code: 'validation_error' }]);
   expect(await linesOf('nowhere')).toMatchObject([{ operation: 'none', code: 'not_found' }]);
 });
 
-test('a retry that is answered by a stored error has its code in the line', async () => {
+test('the replay of a stored error is logged with its code', async () => {
   const missing = '/api/plants/00000000-0000-4000-8000-000000000000/events';
   for (const id of ['first', 'second']) {
     await user.post(missing).set('Idempotency-Key', 'gone').set('X-Request-Id', id).expect(404);
@@ -71,7 +71,7 @@ test('a retry that is answered by a stored error has its code in the line', asyn
   expect(await requestLine('second')).toMatchObject({ status: 404, code: 'plant_not_found' });
 });
 
-test('a call of a tool is in the line with its name and the code of its result', async () => {
+test('a tool call is logged with the name of the tool and the error code', async () => {
   const call = (id: string, args: object) =>
     user
       .post('/api/mcp', {
@@ -98,7 +98,7 @@ test('probes are logged at debug level', async () => {
   }
 });
 
-test('the trace of a valid traceparent is continued by a span of its own', async () => {
+test('a valid traceparent is continued with a new span', async () => {
   const parents = [`00-${TRACE_ID}-${SPAN_ID}-01`, `cc-${TRACE_ID}-${SPAN_ID}-01-what-comes-later`];
   for (const [index, traceparent] of parents.entries()) {
     const id = `traced-${index}`;
@@ -125,7 +125,7 @@ test.each([
   expect(line).not.toHaveProperty('parentSpanId');
 });
 
-test('an account has the same name in the logs of all processes, and no other has it', async () => {
+test('an account has the same unique name in the logs of all processes', async () => {
   const other = await startService({ mongodbUri: service.mongodbUri });
   try {
     const stranger = await service.user();
@@ -143,7 +143,7 @@ test('an account has the same name in the logs of all processes, and no other ha
   }
 });
 
-test('a client that goes away amid a long answer is in the line as aborted', async () => {
+test('a client that disconnects during a long response is logged as aborted', async () => {
   await storeLargest(service.app, user.id, { plants: 500, events: 1 });
   const headers = { authorization: `Bearer ${user.token}`, 'x-request-id': 'aborted' };
   await new Promise<void>((resolve) => {
@@ -166,7 +166,7 @@ test('a client that goes away amid a long answer is in the line as aborted', asy
 });
 
 describe('a failed authentication', () => {
-  /** The filter's expressions as JavaScript has them; `<ADDR>` is fail2ban's. */
+  /** The filter's expressions in JavaScript; `<ADDR>` is fail2ban's. */
   function filter(): { failure: RegExp; date: RegExp } {
     const file = path.resolve(__dirname, '../../deploy/fail2ban/filter.d/plant-care.conf');
     const option = (name: string) =>
@@ -181,7 +181,7 @@ describe('a failed authentication', () => {
   test.each([
     ['without a token', undefined, 'unauthorized'],
     ['with a wrong one', 'Bearer wrong', 'invalid_token'],
-  ])('%s leaves one line that the filter of fail2ban takes', async (name, header, code) => {
+  ])('%s is logged as one line that the fail2ban filter matches', async (name, header, code) => {
     const id = `failed-${name.replaceAll(' ', '-')}`;
     const request = service.anonymous.get('/api/plants').set('X-Request-Id', id);
     await (header === undefined ? request : request.set('Authorization', header)).expect(401);
@@ -198,7 +198,7 @@ describe('a failed authentication', () => {
     ]);
   });
 
-  test('of a request that succeeds there is none', async () => {
+  test('is not logged for a request that succeeds', async () => {
     await user.get('/api/plants').set('X-Request-Id', 'succeeded').expect(200);
     await requestLine('succeeded');
     const lines = service.logged.filter((line) => line.includes('"requestId":"succeeded"'));
@@ -207,7 +207,7 @@ describe('a failed authentication', () => {
 });
 
 describe('LOG_CLIENT_IP', () => {
-  /** The line of a request from each of these addresses, and all that was logged. */
+  /** The line of a request from each address, and everything that was logged. */
   async function linesUnder(setting: string | undefined, addresses: readonly string[]) {
     const env = { TRUST_PROXY: '1', LOG_CLIENT_IP: setting };
     const other = await startService({ env });
@@ -226,7 +226,7 @@ describe('LOG_CLIENT_IP', () => {
     }
   }
 
-  test.each([undefined, 'off'])('%s leaves no address in any line', async (setting) => {
+  test.each([undefined, 'off'])('%s logs no address', async (setting) => {
     const { lines, log } = await linesUnder(setting, ['203.0.113.7']);
     expect(lines).toHaveLength(1);
     expect(lines[0]).not.toHaveProperty('client');

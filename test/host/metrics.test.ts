@@ -25,7 +25,7 @@ async function value(
   return valueOf(await scrape(of.url), `plantcare_${name}`, labels);
 }
 
-/** What a metric grows by while something is done. */
+/** The increase of a metric during some work. */
 async function growthOf(
   name: string,
   labels: Record<string, string>,
@@ -53,7 +53,7 @@ describe('every metric', () => {
     families = await scrape(service.url);
   });
 
-  test('says what it is and of which type', () => {
+  test('has a description and a type', () => {
     const undescribed = [...families.values()].filter(
       ({ help, type }) =>
         !help || !['counter', 'gauge', 'histogram', 'summary'].includes(type ?? ''),
@@ -61,7 +61,7 @@ describe('every metric', () => {
     expect(undescribed.map(({ name }) => name)).toEqual([]);
   });
 
-  test('has the prefix of the program or that of its process, in base units', () => {
+  test('has the prefix of the program or of its process, and base units', () => {
     const names = [...families.keys()];
     expect(names.filter((name) => !/^(plantcare|process|nodejs)_[a-z0-9_]+$/.test(name))).toEqual(
       [],
@@ -74,14 +74,14 @@ describe('every metric', () => {
     ).toEqual([]);
   });
 
-  test('ends with _total where it only grows, and nowhere else', () => {
+  test('ends with _total if and only if it is a counter', () => {
     const wrong = [...families.values()].filter(
       ({ name, type }) => (type === 'counter') !== name.endsWith('_total'),
     );
     expect(wrong.map(({ name }) => name)).toEqual([]);
   });
 
-  test('has few values of each label, none of them personal', async () => {
+  test('has few values of each label, without personal data', async () => {
     const text = await (await fetch(`${service.url}/metrics`)).text();
     expect(text.includes(user.id)).toBe(false);
     const own = [...families.values()].filter(({ name }) => name.startsWith('plantcare_'));
@@ -106,7 +106,7 @@ describe('every metric', () => {
   });
 });
 
-test('the metrics say which release runs', async () => {
+test('the metrics show the release', async () => {
   const labels = { version: PROJECT.version, node_version: process.versions.node };
   expect(await value('build_info', labels)).toBe(1);
 });
@@ -128,7 +128,7 @@ test('unknown paths and methods are counted under one label', async () => {
   expect(await growthOf('http_request_duration_seconds_count', labels, act)).toBe(2);
 });
 
-test('calls of tools are counted by tool and by what became of them', async () => {
+test('tool calls are counted by tool and outcome', async () => {
   const good = () => callTool('list_locations', {}).expect(200);
   expect(await growthOf('tool_calls_total', { tool: 'list_locations', code: 'ok' }, good)).toBe(1);
   const timed = 'tool_call_duration_seconds_count';
@@ -138,7 +138,7 @@ test('calls of tools are counted by tool and by what became of them', async () =
   expect(await growthOf('tool_calls_total', refused, wrong)).toBe(1);
 });
 
-test('refusals are counted by the budget that was spent', async () => {
+test('refusals are counted by budget', async () => {
   const eager = await service.user();
   for (let count = 0; count < 3; count += 1) await eager.plant();
   const act = () => eager.post('/api/plants', { name: 'x' }).expect(429);
@@ -146,7 +146,7 @@ test('refusals are counted by the budget that was spent', async () => {
   expect(await value('rate_limited_total', { budget: 'auth-failures' })).toBe(0);
 });
 
-test('a retry that is answered by the first answer is counted', async () => {
+test('a retry that gets the stored response is counted', async () => {
   const again = await service.user();
   const act = async () => {
     for (let count = 0; count < 3; count += 1) {
@@ -156,7 +156,7 @@ test('a retry that is answered by the first answer is counted', async () => {
   expect(await growthOf('idempotent_replays_total', {}, act)).toBe(2);
 });
 
-test('the answer cache counts what it has and has not, and what it takes', async () => {
+test('the response cache counts hits, misses and memory', async () => {
   const reader = await service.user();
   const read = () => reader.get('/api/locations').expect(200);
   expect(await growthOf('answer_cache_misses_total', {}, read)).toBe(1);
@@ -164,7 +164,7 @@ test('the answer cache counts what it has and has not, and what it takes', async
   expect(await value('answer_cache_bytes')).toBeGreaterThan(0);
 });
 
-test('writes are counted by how many shared a transaction', async () => {
+test('writes are counted by the size of their transaction', async () => {
   const { id } = await (await service.user()).plant();
   expect(id).toBeDefined();
   const writer = await service.user();
@@ -178,7 +178,7 @@ test('writes are counted by how many shared a transaction', async () => {
   expect(await value('write_retries_total')).toBeGreaterThanOrEqual(0);
 });
 
-test('the states of MongoDB, Redis and the pool of connections are there', async () => {
+test('the metrics show the states of MongoDB, Redis and the connection pool', async () => {
   await until(async () => (await value('redis_up')) === 1);
   expect(await value('mongodb_up')).toBe(1);
   expect(await value('mongodb_connections', { state: 'open' })).toBeGreaterThan(0);
@@ -186,7 +186,7 @@ test('the states of MongoDB, Redis and the pool of connections are there', async
   expect(await value('mongodb_connection_waiters')).toBe(0);
 });
 
-test('without Redis the calls that are counted in memory are counted', async () => {
+test('calls that are counted in memory without Redis are measured', async () => {
   const alone = await startService({ redisUrl: null });
   try {
     await (await alone.user()).get('/api/plants').expect(200);
@@ -196,7 +196,7 @@ test('without Redis the calls that are counted in memory are counted', async () 
   }
 });
 
-test('jobs say when they were last done, and tokens that expire soon are counted', async () => {
+test('the metrics show when jobs last succeeded, and how many tokens expire soon', async () => {
   const other = await startService({ jobs: false });
   try {
     const day = 24 * 60 * 60;
@@ -217,7 +217,7 @@ test('jobs say when they were last done, and tokens that expire soon are counted
   }
 });
 
-test('those who ask at once share one reading of the figures, and later ones get another', async () => {
+test('concurrent scrapes share one reading, and later ones get a new one', async () => {
   const metrics = new Metrics();
   let readings = 0;
   metrics.reading({ name: 'readings', help: 'How often it was read', read: () => (readings += 1) });
@@ -227,7 +227,7 @@ test('those who ask at once share one reading of the figures, and later ones get
   expect(await metrics.text()).toContain('plantcare_readings 2');
 });
 
-test('metrics that are requested again and again are written with pauses', async () => {
+test('metrics that are scraped constantly are written with pauses', async () => {
   const metrics = new Metrics();
   let readings = 0;
   const readSlowly = (): number => {

@@ -16,7 +16,7 @@ const INVISIBLE: [what: string, character: string][] = [
 ];
 
 test.each(INVISIBLE)(
-  'a new name with %s is refused, and the fault names it',
+  'a new name with %s is refused, and the message names it',
   (_what, character) => {
     const code = character.codePointAt(0)?.toString(16).toUpperCase();
     expect(newUserNameFault(`ada${character}b`)).toBe(

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 const SRC = path.resolve(__dirname, '../../src');
 
-/** What the modules of fixtures may use: the host's own classes, as real plugins import them. */
+/** The modules that fixtures may use: the host's own classes, as real plugins import them. */
 const PRELUDE = [
   `const { rateSetting, countSetting } = require(${JSON.stringify(path.join(SRC, 'core/settings/settings'))});`,
   `const { ErrorCode } = require(${JSON.stringify(path.join(SRC, 'core/errors'))});`,
@@ -17,7 +17,7 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** The JavaScript of a manifest: a good one, but for the properties given as text. */
+/** The JavaScript of a valid manifest with some properties replaced, given as text. */
 export function manifest(name: string, properties = ''): string {
   return `${PRELUDE}
 exports.default = {
@@ -28,7 +28,7 @@ exports.default = {
 };`;
 }
 
-/** A folder of plugins, each folder with an index.js of this text; removed after the tests. */
+/** Creates a folder of plugins, each with this index.js; it is removed after the tests. */
 export function pluginFolder(modules: Readonly<Record<string, string>>): string {
   const root = mkdtempSync(path.join(tmpdir(), 'plugins-test-'));
   folders.push(root);

@@ -25,7 +25,7 @@ let two: TestService;
 beforeAll(async () => {
   one = await startService({ env: TIGHT });
   two = await startService({ env: TIGHT, mongodbUri: one.mongodbUri });
-  // Until Redis is connected each process counts for itself.
+  // Until Redis is connected, each process counts for itself.
   for (const service of [one, two]) {
     const isShared = async () =>
       record((await service.anonymous.get('/readyz')).body)['rateLimits'] === 'shared';
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const own: TestService[] = [];
 
-/** A service for one test, after which it is closed, whether the test passed or not. */
+/** Runs a test with a service of its own, which is always closed. */
 async function startOwn(options: ServiceOptions): Promise<TestService> {
   const service = await startService(options);
   own.push(service);
@@ -49,12 +49,12 @@ afterEach(async () => {
   for (const service of own.splice(0)) await service.close();
 });
 
-/** An address that nobody else has, so that nothing else counts against it. */
+/** A unique address, so that nothing else counts against it. */
 function anAddress(): string {
   return `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
 }
 
-/** Sends a token in the form of good ones, which nobody has seen before. */
+/** Sends a new token that has the form of a valid one. */
 function guess(service: TestService, address: string, token = makeToken()) {
   return service.anonymous
     .get('/api/plants')
@@ -66,7 +66,7 @@ function header(answer: Response, name: string): string {
   return answer.get(name) ?? '';
 }
 
-/** What all headers say that is left of a budget; they must agree. */
+/** The remaining budget in the headers, which must agree. */
 function leftOf(answer: Response, name: string, max: number): number {
   expect(header(answer, 'RateLimit-Policy')).toBe(`"${name}";q=${max};w=60`);
   const [, budget, left, seconds] =
@@ -102,7 +102,7 @@ test('each response shows what is left of its budget, and a spent one gets 429',
 test.each([
   ['ahead', 3_600_000],
   ['back', -3_600_000],
-])('a clock that is set %s by an hour changes nothing about budgets', async (_way, by) => {
+])('setting the clock %s by an hour does not affect budgets', async (_way, by) => {
   const service = await startOwn({ env: TIGHT, jobs: false });
   const user = await service.user({ expiresInSeconds: 2 * 3600 });
   await user.get('/api/plants').expect(200);
@@ -147,7 +147,7 @@ test('new plants, other writes and reads have budgets of their own', async () =>
   expectLimited(await user.get('/api/insights'), 'reads', 8);
 });
 
-test('who calls on over the budget does not do so at full speed', async () => {
+test('responses over the budget are delayed', async () => {
   const user = await one.user();
   for (let left = 8; left > 0; left -= 1) await user.get('/api/plants').expect(200);
   const started = performance.now();
@@ -155,7 +155,7 @@ test('who calls on over the budget does not do so at full speed', async () => {
   expect(performance.now() - started).toBeGreaterThan(3 * 190);
 });
 
-test('refusals have the headers of the budget too', async () => {
+test('refusals also have the rate limit headers', async () => {
   const user = await one.user();
   const reader = await one.user({ id: user.id, scopes: ['plants:read'] });
   const plant = randomUUID();
@@ -174,9 +174,8 @@ test('the tokens of one account share its budgets, and other accounts do not', a
   expect(leftOf(await bob.post('/api/plants', { name: 'Fern' }), 'plants', 3)).toBe(2);
 });
 
-/**
- * Does `work` again when Redis was too slow for a busy machine meanwhile: each process then counts
- * for itself, as it should, and what was to be seen was not there to see.
+/** Repeats `work` if Redis was too slow on a busy machine: each process then correctly counts for
+ * itself, so the test cannot observe shared budgets.
  */
 async function whileShared(work: () => Promise<void>): Promise<void> {
   const warnings = () =>
@@ -220,7 +219,7 @@ test('public endpoints and unknown paths spend nothing', async () => {
 describe('failed authentications', () => {
   const wrong = (service: TestService, address: string) => guess(service, address, 'tnd_mcp_wrong');
 
-  test('are limited for each client address, in all processes together', () =>
+  test('are limited per client address, across all processes', () =>
     whileShared(async () => {
       const address = anAddress();
       for (const [left, service] of [
@@ -237,7 +236,7 @@ describe('failed authentications', () => {
       await wrong(one, anAddress()).expect(401);
     }));
 
-  test('do not keep out tokens that this process has seen to be good', async () => {
+  test('do not affect tokens that the process has already verified', async () => {
     const user = await one.user();
     await user.get('/api/plants').expect(200);
     const address = anAddress();
@@ -245,7 +244,7 @@ describe('failed authentications', () => {
     await user.get('/api/plants').set('X-Forwarded-For', address).expect(200);
   });
 
-  test('count for the address that the trusted proxy saw, not the one that the client claims', async () => {
+  test('count for the address from the trusted proxy, not one that the client claims', async () => {
     const address = anAddress();
     for (let left = 3; left >= 0; left -= 1) {
       const answer = await wrong(one, `${anAddress()}, ${address}`).expect(401);
@@ -254,7 +253,7 @@ describe('failed authentications', () => {
     expectLimited(await wrong(one, address), 'auth-failures', 4);
   });
 
-  test('are also those of requests without a token', async () => {
+  test('include requests without a token', async () => {
     const address = anAddress();
     const without = () => one.anonymous.get('/api/plants').set('X-Forwarded-For', address);
     for (let left = 3; left >= 0; left -= 1) {
@@ -264,7 +263,7 @@ describe('failed authentications', () => {
     expectLimited(await without(), 'auth-failures', 4);
   });
 
-  test('count together for a /64 of IPv6, however its addresses are written', async () => {
+  test('count for the whole /64 of an IPv6 address, however it is written', async () => {
     const net = `2001:db8:${randomInt(0x1000, 0xffff).toString(16)}`;
     await wrong(one, `${net}:7:1:2:3:4`).expect(401);
     await wrong(one, `${net}:7::1`).expect(401);
@@ -274,7 +273,7 @@ describe('failed authentications', () => {
     await wrong(one, `${net}:8::9`).expect(401);
   });
 
-  test('cost the database nothing once their budget is spent', async () => {
+  test('cause no queries once the budget is spent', async () => {
     const address = anAddress();
     for (let count = 0; count < 4; count += 1) await wrong(one, address).expect(401);
     const queries = await queriesOf(one, async () => {
@@ -285,7 +284,7 @@ describe('failed authentications', () => {
     expect(queries.filter(({ collection }) => ofAuthentication.includes(collection))).toEqual([]);
   });
 
-  test('do not keep out of reach that a token was revoked', async () => {
+  test('do not hide that a token was revoked', async () => {
     const user = await one.user();
     const address = anAddress();
     const get = () => user.get('/api/plants').set('X-Forwarded-For', address);
@@ -298,7 +297,7 @@ describe('failed authentications', () => {
     await get().expect(429);
   });
 
-  test('count for the address of the connection where no proxy is trusted', async () => {
+  test('count for the address of the connection without a trusted proxy', async () => {
     const env = { RATE_LIMIT_AUTH_FAILURES_MAX: '2', TRUST_PROXY: 'false' };
     const service = await startOwn({ env, redisUrl: null });
     await wrong(service, anAddress()).expect(401);
@@ -307,7 +306,7 @@ describe('failed authentications', () => {
   });
 });
 
-test('without settings the budgets are those of docs/api.md, "Rate limits"', async () => {
+test('the default budgets are those of docs/api.md, "Rate limits"', async () => {
   const unset = Object.fromEntries(Object.keys(TIGHT).map((name) => [name, '']));
   const service = await startOwn({ env: unset, redisUrl: null });
   const user = await service.user();
@@ -320,7 +319,7 @@ test('without settings the budgets are those of docs/api.md, "Rate limits"', asy
   expect(leftOf(failed, 'auth-failures', 60)).toBe(59);
 });
 
-test('without Redis each process counts in its own memory, by the same rules', async () => {
+test('without Redis, each process counts in memory by the same rules', async () => {
   const service = await startOwn({ env: TIGHT, redisUrl: null });
   const user = await service.user();
   for (const left of [2, 1, 0]) {

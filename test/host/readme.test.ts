@@ -16,7 +16,7 @@ import {
 
 const ROOT = path.resolve(__dirname, '../..');
 
-/** The tables that documents must have; other tables of fields are renewed where there are some. */
+/** The tables that documents must have; other tables of fields are compared if they exist. */
 const DOCUMENTS: [string, string[]][] = [
   [
     'docs/api.md',
@@ -30,7 +30,7 @@ const plugins = loadPlugins();
 const app = new App({ plugins, env: {}, log: pino({ level: 'silent' }) });
 const operations = app.operations.filter(({ path: at }) => at.startsWith('/api/'));
 
-/** The tables that follow from the code, by the first cell of their heads. */
+/** The tables that are generated from the code, by the first cell of their header. */
 const tables: Record<string, string[][]> = {
   variable: [...Object.values(hostSettings), ...plugins.flatMap(settingsOf)].map(
     ({ name, fallback, description, fileVariable }) => [
@@ -65,7 +65,7 @@ const tables: Record<string, string[][]> = {
   ),
 };
 
-/** The fields of an answer that have a description, each with that. */
+/** The fields of a response that have a description. */
 function describedFields(schema: JsonSchema, place = ''): string[][] {
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>);
   return properties.flatMap(([name, field]) => [
@@ -82,7 +82,7 @@ function text(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
-/** A document with its tables as the code would have them. */
+/** A document with its tables generated from the code. */
 function rendered(document: string): string {
   const lines = document.split('\n');
   for (const [title, rows] of Object.entries(tables)) {
@@ -94,23 +94,20 @@ function rendered(document: string): string {
   return lines.join('\n');
 }
 
-test.each(DOCUMENTS)(
-  'the tables of %s follow from the code; make docs renews them',
-  (name, has) => {
-    const file = path.join(ROOT, name);
-    const document = readFileSync(file, 'utf8');
-    if (process.env['UPDATE_DOCS'] !== undefined) writeFileSync(file, rendered(document));
-    else expect(document).toBe(rendered(document));
-    for (const title of has) expect(document).toContain(`\n| ${title} | `);
-  },
-);
+test.each(DOCUMENTS)('the tables of %s equal the code; make docs regenerates them', (name, has) => {
+  const file = path.join(ROOT, name);
+  const document = readFileSync(file, 'utf8');
+  if (process.env['UPDATE_DOCS'] !== undefined) writeFileSync(file, rendered(document));
+  else expect(document).toBe(rendered(document));
+  for (const title of has) expect(document).toContain(`\n| ${title} | `);
+});
 
-test.each(['README.md', 'docs/architecture.md'])('%s is read in one go', (name) => {
+test.each(['README.md', 'docs/architecture.md'])('%s has at most 150 lines', (name) => {
   const lines = readFileSync(path.join(ROOT, name), 'utf8').trimEnd().split('\n');
   expect(lines.length).toBeLessThanOrEqual(MAX_LINES);
 });
 
-test('comments cite sections of documents that are there', () => {
+test('comments cite existing sections of documents', () => {
   const missing: string[] = [];
   for (const folder of ['src', 'plugins', 'test']) {
     for (const file of sourcesIn(path.join(ROOT, folder))) {

@@ -21,7 +21,7 @@ async function withPlants(count: number): Promise<{ user: TestUser; id: string }
   );
 }
 
-/** What a look-up of plants finds, and by which queries. */
+/** The plants that a look-up finds, and its queries. */
 async function lookedUp(asked: readonly { user: TestUser; ids: readonly StoredId[] }[]) {
   const lookup = new RecordLookup<PlantDocument>(service.app.database.model(plantModel));
   let found: string[][] = [];
@@ -35,7 +35,7 @@ async function lookedUp(asked: readonly { user: TestUser; ids: readonly StoredId
   return { found, queries: queries.filter(({ collection }) => collection === 'plants') };
 }
 
-test('of records that several accounts ask for together each gets its own, and no others', async () => {
+test('accounts that look up records together each get only their own', async () => {
   const gardens = await withPlants(6);
   await Promise.all(
     gardens.flatMap(({ user }) =>
@@ -50,7 +50,7 @@ test('of records that several accounts ask for together each gets its own, and n
   );
 });
 
-test('what several accounts look up together is one query', async () => {
+test('concurrent look-ups of several accounts share one query', async () => {
   const gardens = await withPlants(5);
   const { found, queries } = await lookedUp(
     gardens.map(({ user, id }, index) => {
@@ -62,7 +62,7 @@ test('what several accounts look up together is one query', async () => {
   expect(queries).toHaveLength(1);
 });
 
-test('much of what one account looks up shares no query', async () => {
+test('a large look-up of one account does not share a query', async () => {
   const [garden] = await withPlants(1);
   if (!garden) throw new Error('There is no garden.');
   const { user, id } = garden;
@@ -73,7 +73,7 @@ test('much of what one account looks up shares no query', async () => {
   expect(queries).toHaveLength(3);
 });
 
-test('what an account has just deleted is not there any more', async () => {
+test('a record that was just deleted is not found', async () => {
   const gardens = await withPlants(6);
   await Promise.all(
     gardens.map(async ({ user, id }) => {

@@ -5,7 +5,7 @@ import { PROJECT, PROJECT_FOLDER } from '../../src/core/settings/project';
 
 const read = (file: string) => readFileSync(path.join(PROJECT_FOLDER, file), 'utf8');
 
-test('the newest release of the changelog is that of package.json, and what is deployed', () => {
+test('the changelog, package.json and deploy/ have the same release', () => {
   const releases = [
     ...read('CHANGELOG.md').matchAll(/^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d$/gm),
   ];

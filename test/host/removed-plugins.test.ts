@@ -10,7 +10,7 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** The program without the folder of one plugin: it starts, or says why it does not. */
+/** Starts the program without the folder of one plugin; returns why it refuses, if it does. */
 function startWithout(removed: string): App | string {
   const folder = mkdtempSync(path.join(tmpdir(), 'removed-plugin-'));
   folders.push(folder);
@@ -36,7 +36,7 @@ test.each(readdirSync(PLUGINS_FOLDER))(
       for (const { name } of dependents) {
         expect(started).toContain(`plugins/${name}: requires: there is no plugin ${removed}`);
       }
-      // Without accounts nobody could say who calls, whatever requires them.
+      // Without accounts, nothing could authenticate callers.
       if (dependents.length === 0) expect(started).toContain('identity');
     } else {
       expect(dependents).toEqual([]);

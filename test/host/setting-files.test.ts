@@ -32,7 +32,7 @@ test.each([
   ['as it is', ''],
   ['without the line break at its end', '\n'],
   ['without the line break of Windows at its end', '\r\n'],
-])('the content of the file of MONGODB_URI_FILE is the value, %s', (_, end) => {
+])('the content of the file in MONGODB_URI_FILE is the value, %s', (_, end) => {
   const settings = readSettings(plugins, { MONGODB_URI_FILE: fileWith(`${URI}${end}`) });
   expect(settings.of(hostSettings.mongodbUri)).toBe(URI);
 });
@@ -42,13 +42,13 @@ test('REDIS_URL may be in a file too', () => {
   expect(settings.of(hostSettings.redisUrl)).toBe('redis://:hunter2@cache');
 });
 
-test('a value and a file with one are refused together', () => {
+test('a value together with a file is refused', () => {
   expect(faultOf({ MONGODB_URI: URI, MONGODB_URI_FILE: fileWith(URI) })).toBe(
     'MONGODB_URI and MONGODB_URI_FILE must not both be set',
   );
 });
 
-test('a file that cannot be read, or is empty, is named by its variable', () => {
+test('a file that cannot be read, or is empty, is reported by its variable', () => {
   expect(faultOf({ MONGODB_URI_FILE: '/missing' })).toMatch(
     /^MONGODB_URI_FILE cannot be read: ENOENT/,
   );
@@ -58,7 +58,7 @@ test('a file that cannot be read, or is empty, is named by its variable', () => 
   );
 });
 
-test('a wrong value in a file is named by the variable of the file, and not repeated', () => {
+test('an invalid value in a file is reported by its variable, and not repeated', () => {
   expect(faultOf({ MONGODB_URI_FILE: fileWith('http://ada:hunter2@db') })).toBe(
     'MONGODB_URI_FILE must be a mongodb:// or mongodb+srv:// URI',
   );

@@ -2,7 +2,7 @@ import { readSettings, SettingsError, loadPlugins } from '../support/program';
 
 const plugins = loadPlugins();
 
-/** The lines in which an environment is refused; none when it is not. */
+/** The faults of an environment, one per line; none if it is valid. */
 function faultsOf(env: NodeJS.ProcessEnv): string[] {
   try {
     readSettings(plugins, env);
@@ -36,15 +36,15 @@ test.each([
   ['STARTUP_TIMEOUT', 'STARTUP_TIMEOUT_SECONDS'],
   ['LOG_LEVEL_FILE', 'LOG_LEVEL'],
   ['PORT_FILE', 'PORT'],
-])('%s is refused, and %s named instead', (name, intended) => {
+])('%s is refused, and %s suggested', (name, intended) => {
   expect(faultsOf({ [name]: 'x' })).toEqual([`${name} is not known; did you mean ${intended}?`]);
 });
 
-test('a variable that is nearly a setting and empty is as good as unset', () => {
+test('an empty variable with a similar name is ignored', () => {
   expect(faultsOf({ MONGODB_URL: '' })).toEqual([]);
 });
 
-/** What shells, Node, npm, containers, their orchestrators and other programs set. */
+/** Variables of shells, Node, npm, containers, their orchestrators and other programs. */
 const FOREIGN = `
   HOME HOSTNAME HOSTTYPE HOSTS HOST_IP HOSTFILE PATH PORTS PORT_HTTP POST LOGNAME LOG LOG_DIR LOG_FILE LOG_FORMAT
   LANG LANGUAGE LC_ALL LS_COLORS TERM SHELL SHLVL PWD OLDPWD USER MAIL EDITOR TZ TMPDIR TEMP DISPLAY
@@ -64,7 +64,7 @@ const FOREIGN = `
   DOCKER_HOST COMPOSE_PROJECT_NAME VIRTUAL_ENV CONDA_PREFIX JAVA_HOME GOPATH CARGO_HOME RUST_LOG MAKEFLAGS
 `;
 
-test('what other programs set is left alone', () => {
+test('variables of other programs are ignored', () => {
   const names = FOREIGN.trim().split(/\s+/);
   expect(faultsOf(Object.fromEntries(names.map((name) => [name, 'x'])))).toEqual([]);
 });

@@ -32,7 +32,7 @@ function valueOf(name: string, env: NodeJS.ProcessEnv): unknown {
   return readSettings(plugins, env).of(setting);
 }
 
-/** The lines in which an environment is refused; none when it is not. */
+/** The faults of an environment, one per line; none if it is valid. */
 function faultsOf(env: NodeJS.ProcessEnv): string[] {
   try {
     readSettings(plugins, env);
@@ -92,11 +92,11 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   WEBHOOK_ALLOW_PRIVATE: false,
 };
 
-test('the settings are those that operators rely on, and there are no others', () => {
+test('the settings are exactly those that operators rely on', () => {
   expect(all.map(({ name }) => name).sort()).toEqual(Object.keys(DEFAULTS).sort());
 });
 
-test('without an environment every setting has the default that operators rely on', () => {
+test('the defaults are those that operators rely on', () => {
   const settings = readSettings(plugins, {});
   const values = all.map((setting) => [setting.name, settings.of(setting)] as const);
   expect(Object.fromEntries(values)).toEqual(
@@ -104,7 +104,7 @@ test('without an environment every setting has the default that operators rely o
   );
 });
 
-test('an empty variable is an unset one', () => {
+test('an empty variable counts as unset', () => {
   const env = Object.fromEntries(all.map(({ name }) => [name, '']));
   const settings = readSettings(plugins, env);
   for (const setting of all) expect(settings.of(setting)).toEqual(setting.fallback);
@@ -229,7 +229,7 @@ test.each<[string, string, string | RegExp]>([
   ]);
 });
 
-test('what is said of an address does not repeat it, for it may hold a password', () => {
+test('the error for a URI does not repeat it, since it may contain a password', () => {
   const faults = faultsOf({ MONGODB_URI: 'http://u:hunter2@h', REDIS_URL: 'http://u:hunter2@h' });
   expect(faults).toHaveLength(2);
   expect(faults.join()).not.toContain('hunter2');
@@ -245,7 +245,7 @@ test('what is said of an address does not repeat it, for it may hold a password'
   }
 });
 
-test('all faults are named at once, a line each', () => {
+test('all faults are reported together, one per line', () => {
   const env = {
     PORT: 'x',
     HOST: 'a b',
@@ -270,7 +270,7 @@ test.each([
 
 const OIDC = { OIDC_ISSUER: 'https://id.example.com/', OIDC_AUDIENCE: 'plants' };
 
-test('an issuer and its audience are set together', () => {
+test('an issuer and its audience must be set together', () => {
   expect(faultsOf(OIDC)).toEqual([]);
   for (const name of ['OIDC_ISSUER', 'OIDC_AUDIENCE'] as const) {
     expect(faultsOf({ [name]: OIDC[name] })).toEqual([
@@ -280,7 +280,7 @@ test('an issuer and its audience are set together', () => {
 });
 
 test.each(['http://id.example.com', 'https://id.example.com/?realm=plants', 'id.example.com'])(
-  'an issuer is not at %s',
+  'an issuer cannot be %s',
   (text) => {
     expect(faultsOf({ ...OIDC, OIDC_ISSUER: text })).toEqual([
       expect.stringMatching(/^OIDC_ISSUER must be (an https address|a valid uri) /),
@@ -288,7 +288,7 @@ test.each(['http://id.example.com', 'https://id.example.com/?realm=plants', 'id.
   },
 );
 
-test('scopes that a token of the issuer has are those that there are', () => {
+test('OIDC_SCOPES must be known scopes', () => {
   expect(valueOf('OIDC_SCOPES', { ...OIDC, OIDC_SCOPES: 'plants:read,events:write' })).toEqual([
     'plants:read',
     'events:write',
@@ -298,7 +298,7 @@ test('scopes that a token of the issuer has are those that there are', () => {
   ]);
 });
 
-test('two ports that are the same are refused, but for free ones', () => {
+test('equal ports are refused, except 0', () => {
   expect(faultsOf({ PORT: '3000', METRICS_PORT: '3000' })).toEqual([
     'METRICS_PORT must be another port than PORT',
   ]);
@@ -320,7 +320,7 @@ test('a certificate with the key of another is refused', () => {
   ]);
 });
 
-test('files that hold no certificate or no key are named with the reason', () => {
+test('files without a certificate or key are reported with the reason', () => {
   expect(faultsOf({ TLS_CERT_FILE: keyFile, TLS_KEY_FILE: certFile })).toEqual([
     expect.stringMatching(/^TLS_CERT_FILE is no certificate: \S/),
     expect.stringMatching(/^TLS_KEY_FILE is no private key: \S/),
@@ -331,7 +331,7 @@ test.each([
   ['a chain that is cut short', `${cert}${makeCertificate().cert.slice(0, 300)}\n`],
   ['a chain with something else in it', `${cert}${cert.replace('MII', 'AII')}`],
   ['a key that is too short', makeCertificate(1, 'rsa', 512).cert],
-])('%s is refused as OpenSSL will refuse it', (_what, content) => {
+])('%s is refused, since OpenSSL would refuse it', (_what, content) => {
   const file = path.join(folder, 'refused.pem');
   writeFileSync(file, content);
   expect(faultsOf({ TLS_CERT_FILE: file, TLS_KEY_FILE: keyFile })[0]).toMatch(
@@ -339,7 +339,7 @@ test.each([
   );
 });
 
-test('a certificate or key that cannot be read is named with the reason', () => {
+test('a certificate or key that cannot be read is reported with the reason', () => {
   const faults = faultsOf({ TLS_CERT_FILE: '/missing/{a}.pem', TLS_KEY_FILE: __dirname });
   expect(faults).toEqual([
     expect.stringMatching(/^TLS_CERT_FILE is no certificate: .*ENOENT/),
@@ -347,7 +347,7 @@ test('a certificate or key that cannot be read is named with the reason', () => 
   ]);
 });
 
-test('a MONGOD_BINARY that is a mongod is accepted, also as a relative path', async () => {
+test('MONGOD_BINARY accepts a mongod, also by a relative path', async () => {
   const { mongodBinary } = hostSettings;
   const mongod = (await aMongod()).path;
   for (const file of [mongod, path.relative('.', mongod)]) {
@@ -355,7 +355,7 @@ test('a MONGOD_BINARY that is a mongod is accepted, also as a relative path', as
   }
 });
 
-test('a MONGOD_BINARY that cannot be run, or is none, is named with the reason', async () => {
+test('a MONGOD_BINARY that cannot be run, or is not a mongod, is reported with the reason', async () => {
   const faultOf = (file: string) => faultsOf({ MONGOD_BINARY: file });
   const start = 'MONGOD_BINARY is not a mongod that can be run: ';
   const broken = await standIn(
@@ -364,7 +364,7 @@ test('a MONGOD_BINARY that cannot be run, or is none, is named with the reason',
     'echo "no libcrypto" >&2; exit 127',
   );
   expect(faultOf(broken)).toEqual([`${start}no libcrypto`]);
-  // Each of these runs, and prints a version or nothing.
+  // Each of these can be run, and prints a version or nothing.
   for (const other of [process.execPath, '/bin/true']) {
     expect(faultOf(other)).toEqual([`${start}it does not print the version of one`]);
   }
@@ -373,7 +373,7 @@ test('a MONGOD_BINARY that cannot be run, or is none, is named with the reason',
   expect(faultOf(__dirname)).toEqual([`${start}it is not a file`]);
 });
 
-test('a DATA_DIR that is no folder, or in none, is named with the reason', () => {
+test('a DATA_DIR that is not a folder, or cannot be created, is reported with the reason', () => {
   const start = 'DATA_DIR is not a folder that can be written to: ';
   expect(faultsOf({ DATA_DIR: __filename })).toEqual([`${start}${__filename} is not a folder`]);
   expect(faultsOf({ DATA_DIR: `${__filename}/data` })).toEqual([
@@ -381,7 +381,7 @@ test('a DATA_DIR that is no folder, or in none, is named with the reason', () =>
   ]);
 });
 
-test.each(['CORS_ORIGINS', 'MCP_ALLOWED_ORIGINS'])('%s takes nothing but origins', (name) => {
+test.each(['CORS_ORIGINS', 'MCP_ALLOWED_ORIGINS'])('%s accepts only origins', (name) => {
   for (const value of ['nonsense', 'https://a.example/x', 'https://a, b', 'https://*.example']) {
     expect(faultsOf({ [name]: value })).toEqual([
       expect.stringContaining(`${name} must be origins such as https://app.example.com`),
@@ -389,7 +389,7 @@ test.each(['CORS_ORIGINS', 'MCP_ALLOWED_ORIGINS'])('%s takes nothing but origins
   }
 });
 
-test('origins are accepted as browsers write them, also those of apps', () => {
+test('origins are accepted as browsers write them, including those of apps', () => {
   const { corsOrigins } = hostSettings;
   const settings = new Settings([corsOrigins], {
     CORS_ORIGINS: 'https://A.example:443, capacitor://localhost',
@@ -397,7 +397,7 @@ test('origins are accepted as browsers write them, also those of apps', () => {
   expect(settings.of(corsOrigins)).toEqual(['https://a.example', 'capacitor://localhost']);
 });
 
-test('a setting that no manifest lists cannot be read', () => {
+test('a setting that is not in a manifest cannot be read', () => {
   const settings = new Settings([hostSettings.port], {});
   expect(() => settings.of(hostSettings.host)).toThrow(
     'The setting HOST is not listed in any manifest.',

@@ -11,7 +11,7 @@ import { App, surfaceOf, loadPlugins, write, surfaceDocument } from '../support/
 const file = path.resolve(__dirname, '../../docs/surface.md');
 const plugins = loadPlugins();
 
-/** The document of the program with one more plugin, which has this operation. */
+/** The document of the program with an additional plugin that has this operation. */
 function documentWith(operation: Operation): string {
   const herbs = definePlugin({
     name: 'herbs',
@@ -34,7 +34,7 @@ const create = write({
   handler: async () => ({}),
 });
 
-test('docs/surface.md is what the code says; make docs renews it', () => {
+test('docs/surface.md equals the code; make docs regenerates it', () => {
   const app = new App({ plugins, env: {}, log: pino({ level: 'silent' }) });
   const current = surfaceDocument(surfaceOf(app));
   if (process.env['UPDATE_DOCS'] !== undefined) writeFileSync(file, current);
@@ -47,6 +47,6 @@ test.each<[string, Partial<Operation>]>([
   ['another rate budget', { limit: 'reads' }],
   ['a feature of one tier', { feature: { name: 'herb garden', tiers: ['pro'] } }],
   ['no Idempotency-Key', { idempotent: false }],
-])('%s is seen in the document', (_what, change) => {
+])('%s changes the document', (_what, change) => {
   expect(documentWith({ ...create, ...change })).not.toBe(documentWith(create));
 });

@@ -111,14 +111,14 @@ test('a server that closes answers requests in progress', async () => {
   expect((await answered).status).toBe(200);
 });
 
-test('requests with methods that no operation has are counted under none', async () => {
+test('requests with unknown methods are counted under no operation', async () => {
   for (const method of ['PROPFIND', 'MKCOL']) await ask(method, '/api/plants');
   const { body } = await ask('GET', '/metrics');
   expect(body).toContain('operation="none",status="405"');
   expect(body).not.toMatch(/PROPFIND|MKCOL/);
 });
 
-test('a request over HTTPS may take no longer to arrive than one over HTTP', () => {
+test('HTTPS has the same time limits for requests as HTTP', () => {
   const plain = createHttpServer(service.app.requestListener(), service.app.settings);
   const limits = ({ headersTimeout, requestTimeout }: Server) => ({
     headersTimeout,

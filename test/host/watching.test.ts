@@ -16,14 +16,14 @@ import {
 
 const METRIC = /\b(?:plantcare|process|nodejs)_\w+/g;
 
-/** A file of those that operators are given to watch the program with. */
+/** A monitoring file in deploy/. */
 function content(file: string): string {
   return readFileSync(path.join(PROJECT_FOLDER, 'deploy', file), 'utf8');
 }
 
-/** What a server measures, its certificate included. */
+/** The metrics of a server, including those of its certificate. */
 let families: Map<string, Family>;
-/** The names of all samples of it. */
+/** The names of all its samples. */
 let known: Set<string>;
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ beforeAll(async () => {
   });
   try {
     const { app } = program;
-    // As a server does before it serves.
+    // As a server does before it accepts requests.
     app.requestListener();
     countRefusals(app.metrics, program.log);
     app.metrics.collectProcessFigures();
@@ -73,7 +73,7 @@ test('the dashboard shows every metric of the program', () => {
   expect(own.filter((name) => !shown.includes(name))).toEqual([]);
 });
 
-test('when the certificate expires is measured in Unix seconds', () => {
+test('the expiry of the certificate is measured in Unix seconds', () => {
   const expiry = valueOf(families, 'plantcare_tls_certificate_expiry_timestamp_seconds') ?? NaN;
   expect((expiry * 1000 - Date.now()) / DAY_MS).toBeCloseTo(10, 0);
 });

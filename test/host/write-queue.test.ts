@@ -16,7 +16,7 @@ afterAll(async () => {
   await one.close();
 });
 
-/** Everything of a plant's list, page by page. */
+/** All events of a plant, page by page. */
 async function eventsOf(user: TestUser, plantId: string): Promise<Record<string, unknown>[]> {
   const items: Record<string, unknown>[] = [];
   let next = '';
@@ -43,7 +43,7 @@ async function revisionOf(user: TestUser): Promise<number> {
   return account.revision;
 }
 
-test('two hundred events sent at once through two processes are all kept and counted once', async () => {
+test('two hundred concurrent events through two processes are all stored and counted once', async () => {
   const user = await one.user();
   const elsewhere = userOf(two.url, user.id, user.token);
   const plant = await user.plant();
@@ -65,7 +65,7 @@ test('two hundred events sent at once through two processes are all kept and cou
   expect(after.body).toMatchObject({ lastWatered: latest, lastEvent: latest });
 });
 
-test('different accounts write side by side and do not touch each other', async () => {
+test('accounts that write concurrently do not affect each other', async () => {
   const users = await Promise.all([one.user(), one.user(), two.user(), two.user()]);
   await Promise.all(
     users.map(async (user, index) => {
@@ -78,7 +78,7 @@ test('different accounts write side by side and do not touch each other', async 
   }
 });
 
-test('a bad write among good ones that share its transaction fails alone', async () => {
+test('an invalid write in a shared transaction fails alone', async () => {
   const user = await one.user();
   const plant = await user.plant();
   const bodies = Array.from({ length: 40 }, (_, index) =>
@@ -97,7 +97,7 @@ test('a bad write among good ones that share its transaction fails alone', async
   expect(await overviewOf(user)).toMatchObject({ totalEvents: 36 });
 });
 
-test('a write that throws undoes its own effects and none of its neighbours', async () => {
+test('a write that throws undoes only its own effects', async () => {
   const user = await one.user();
   const { id } = await user.plant();
   const plants = one.app.database.model(plantModel);
@@ -125,7 +125,7 @@ test('a write that throws undoes its own effects and none of its neighbours', as
   expect(after.body).toMatchObject({ species: 'species', soilType: null, location: 'location' });
 });
 
-test('a write that meets a conflict is tried again and has one effect', async () => {
+test('a write that meets a conflict is retried and has one effect', async () => {
   const user = await one.user();
   const { id } = await user.plant({ wateringFrequencyDays: 1 });
   const scope = { userId: user.id, _id: toStoredId(id) };
@@ -133,7 +133,7 @@ test('a write that meets a conflict is tried again and has one effect', async ()
   let tries = 0;
   await one.app.writeQueue.run(user.id, async (tx: Transaction) => {
     tries += 1;
-    // Somebody else changes the plant after this transaction's snapshot was taken.
+    // Another transaction changes the plant after the snapshot of this one was taken.
     const theirs = { $set: { notes: 'theirs' } };
     if (tries === 1) await plants.updateOne(scope, theirs, { middleware: false });
     await plants.updateOne(scope, { $inc: { wateringFrequencyDays: 1 } }, { session: tx.session });
@@ -146,7 +146,7 @@ test('a write that meets a conflict is tried again and has one effect', async ()
   expect(account?.usage).toMatchObject({ tested: 1 });
 });
 
-test('writes of one account in one process happen in the order in which they came', async () => {
+test('writes of one account in one process run in the order of their arrival', async () => {
   const user = await one.user();
   const found = await Promise.all(
     Array.from({ length: 20 }, () =>
@@ -160,7 +160,7 @@ test('writes of one account in one process happen in the order in which they cam
   expect(found).toEqual(Array.from({ length: 20 }, (_, index) => index));
 });
 
-test('a dry run returns what a write would, and writes nothing', async () => {
+test('a dry run returns the value of the write, and writes nothing', async () => {
   const user = await one.user();
   const before = await revisionOf(user);
   const returned = await one.app.writeQueue.dryRun(user.id, async (tx) => {
@@ -173,7 +173,7 @@ test('a dry run returns what a write would, and writes nothing', async () => {
   expect(await revisionOf(user)).toBe(before);
 });
 
-test('every write moves the revision of its account, and no read does', async () => {
+test('every write increments the revision of its account, and no read does', async () => {
   const user = await one.user();
   const stranger = await one.user();
   const plant = await user.plant();
@@ -191,7 +191,7 @@ test('every write moves the revision of its account, and no read does', async ()
     () => one.app.exportsOf(accountsPlugin).changeAccount(user.id, { timezone: 'Asia/Tokyo' }),
     () => user.delete(`/api/plants/${plant.id}`).expect(200),
   ];
-  // The server goes on by itself with the events of a removed plant, so that comes last.
+  // The server keeps writing after a plant is deleted, so that comes last.
   for (const [index, write] of writes.entries()) {
     const revision = await revisionOf(user);
     await user.get('/api/plants').expect(200);

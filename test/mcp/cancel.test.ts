@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterAll(() => service.close());
 
-test('snooze_care with cancel takes a snooze back', async () => {
+test('snooze_care with cancel removes a snooze', async () => {
   expect(await tool(me, 'snooze_care', { ...watered, until })).toMatchObject({
     snoozedUntil: until,
   });
@@ -28,7 +28,7 @@ test('snooze_care with cancel takes a snooze back', async () => {
   });
 });
 
-test('frameworks may fill in what a model left out, as null or false', async () => {
+test('omitted arguments may be sent as null or false, as frameworks do', async () => {
   for (const cancel of [null, false]) {
     const item = await tool(me, 'snooze_care', { ...watered, until, cancel });
     expect(item).toMatchObject({ snoozedUntil: until });
@@ -37,7 +37,7 @@ test('frameworks may fill in what a model left out, as null or false', async () 
   expect(item).toMatchObject({ snoozedUntil: null });
 });
 
-test('cancel beside a day is refused, and so is neither', async () => {
+test('cancel and until exclude each other, and one is required', async () => {
   expect(await refused(me, 'snooze_care', { ...watered, until, cancel: true })).toMatch(
     /\bcancel\b/,
   );
@@ -47,7 +47,7 @@ test('cancel beside a day is refused, and so is neither', async () => {
   }
 });
 
-test('the schema of the tool has cancel, and does not require a day', async () => {
+test('the schema of the tool has cancel, and does not require until', async () => {
   const found = (await listTools(me)).find(({ name }) => name === 'snooze_care');
   expect(found?.inputSchema).toMatchObject({
     properties: { cancel: { anyOf: [{ type: 'boolean' }, { type: 'null' }] } },
@@ -55,7 +55,7 @@ test('the schema of the tool has cancel, and does not require a day', async () =
   });
 });
 
-test('over REST there is no such field', async () => {
+test('REST has no such field', async () => {
   const body = { ...watered, until: null, cancel: true };
   await me.user.post('/api/care/snooze', body).expect(400);
 });

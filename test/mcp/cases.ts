@@ -1,4 +1,4 @@
-/** A property of an input schema, so far as cases are made from it. */
+/** The parts of a property of an input schema that cases are derived from. */
 export interface Property {
   type?: string | string[];
   format?: string;
@@ -70,7 +70,7 @@ const URLS = [
   '',
 ];
 
-/** Values for a property: on and beyond its limits, in and out of its form, of wrong types. */
+/** Values for a property: at and beyond its limits, with valid and invalid formats, of wrong types. */
 export function valuesFor(property: Property): unknown[] {
   return [...WRONG_TYPES, ...valuesOfType(property)];
 }

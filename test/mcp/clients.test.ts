@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** What both official clients can do, so far as it is used here. */
+/** The methods of both official clients that are used here. */
 interface Connection {
   list(): Promise<Tool[]>;
   call(name: string, given: Record<string, unknown>): Promise<ToolResult>;
@@ -69,7 +69,7 @@ const LINES: [string, string, (user: TestUser) => Promise<Connection>][] = [
   ['@modelcontextprotocol/sdk', '2025-11-25', connectOlder],
 ];
 
-/** By operation: to compile a schema takes longer than a call. */
+/** By operation, since compiling a schema takes longer than a call. */
 const fullValidators = new Map<Operation, ValidateFunction>();
 
 function validatorOf(operation: Operation): ValidateFunction {
@@ -96,7 +96,7 @@ describe.each(LINES)('%s over %s', (_, version, connect) => {
   });
   afterAll(() => connection.close());
 
-  /** Calls a tool and holds the result against both the tool's schema and the operation's. */
+  /** Calls a tool, and checks the result by the schemas of the tool and of the operation. */
   async function call(
     name: string,
     operation: Operation,
@@ -127,13 +127,13 @@ describe.each(LINES)('%s over %s', (_, version, connect) => {
     }
   });
 
-  test('gets what is wrong as a result', async () => {
+  test('gets faults as a result', async () => {
     const result = await connection.call('create_plant', { name: '' });
     expect(result.isError).toBe(true);
     expect(result.content[0]?.text).toContain('name');
   });
 
-  test('gets an unknown tool as an error', async () => {
+  test('gets an error for an unknown tool', async () => {
     await expect(connection.call('water_everything', {})).rejects.toMatchObject({ code: -32602 });
   });
 });

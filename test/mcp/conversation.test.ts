@@ -29,8 +29,8 @@ async function items(name: string, given: object = {}): Promise<Item[]> {
   return (await tool(me, name, given))['items'] as Item[];
 }
 
-// Each step uses only what the answers before it said.
-test('finds the fern watered longest ago, waters it, logs its growth, corrects the event and deletes it', async () => {
+// Each step uses only the results of earlier ones.
+test('an assistant finds the fern watered longest ago, waters it, logs growth, corrects the event and deletes it', async () => {
   const ferns = (await items('list_plants')).filter(({ name }) => /fern/i.test(String(name)));
   const [fern] = ferns.sort(
     (a, b) => Date.parse(String(a['lastWatered'])) - Date.parse(String(b['lastWatered'])),

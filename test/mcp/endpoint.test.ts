@@ -29,7 +29,7 @@ describe('GET', () => {
     });
   });
 
-  test('that asks for an event stream gets 405', async () => {
+  test('for an event stream gets 405', async () => {
     const headers = { Accept: 'text/event-stream' };
     const answer = await send(service.url, 'GET', '/api/mcp', { headers });
     expect(answer.status).toBe(405);
@@ -39,7 +39,7 @@ describe('GET', () => {
   });
 
   test.each(['*/*', 'application/json', 'application/json, text/event-stream', 'text/html'])(
-    'answers Accept: %s with JSON',
+    'with Accept: %s returns JSON',
     async (accept) => {
       const headers = { Accept: accept };
       expect((await send(service.url, 'GET', '/api/mcp', { headers })).status).toBe(200);
@@ -54,7 +54,7 @@ describe('GET', () => {
 
 const MCP = '/api/mcp';
 
-/** Where programs learn how people sign in to them. */
+/** The URL of the resource metadata, from which clients learn how people sign in. */
 function where(path: string): string {
   const document = `${service.url}/.well-known/oauth-protected-resource${path}`;
   const scopes = [...service.app.scopes.keys()].filter((scope) => !/^account/.test(scope));
@@ -97,7 +97,7 @@ describe('access', () => {
     for (const [token, why] of cases) {
       const { status, headers, text } = await post({ ...me, token }, LIST);
       expect(status).toBe(403);
-      // Only who holds a token can learn what became of it.
+      // Only the holder of a token learns why it is invalid.
       const description = why === undefined ? '' : `, error_description="${why}"`;
       const refusal = `Bearer error="invalid_token"${description}`;
       expect(headers['www-authenticate']).toBe(`${refusal}, ${where(MCP)}`);
@@ -118,7 +118,7 @@ describe('access', () => {
   const SDK = 'application/json, text/event-stream';
 
   test.each([SDK, 'text/event-stream;q=0.5', 'Text/Event-Stream,application/json'])(
-    'is refused in JSON-RPC to those who accept %s',
+    'is refused with a JSON-RPC error if the client accepts %s',
     async (accept) => {
       for (const [authorization, status, code] of [
         [{}, 401, 'unauthorized'],
@@ -139,14 +139,14 @@ describe('access', () => {
   );
 
   test.each(['application/json', '*/*', 'text/*', 'text/event-stream-x', ''])(
-    'is refused in the Error body to those who accept "%s"',
+    'is refused with the Error body if the client accepts "%s"',
     async (accept) => {
       const { status, body } = await anonymous({ Accept: accept });
       expect([status, errorOf({ body }).code]).toEqual([401, 'unauthorized']);
     },
   );
 
-  test('for other origins and hosts is refused in the Error body, whatever they accept', async () => {
+  test('for other origins and hosts is refused with the Error body, whatever Accept says', async () => {
     for (const name of ['Origin', 'Host']) {
       const value = name === 'Host' ? 'evil.example.com' : 'https://evil.example.com';
       const { status, body } = await anonymous({ [name]: value, Accept: SDK });
@@ -197,14 +197,14 @@ describe('access', () => {
   });
 
   test.each(['localhost', 'localhost:1234', '127.0.0.1:80', '[::1]:3000', 'app.example.com'])(
-    'by the host %s is allowed',
+    'with the host %s is allowed',
     async (host) => {
       expect((await post(me, LIST, { Host: host })).status).toBe(200);
     },
   );
 
   test.each(['evil.example.com', '192.168.1.20:3000', 'localhost.evil.example', '[::2]'])(
-    'by the host %s is refused',
+    'with the host %s is refused',
     async (host) => {
       const { status, text } = await post(me, LIST, { Host: host });
       expect([status, errorOf({ body: text })]).toEqual([403, notAllowed('Host')]);
@@ -226,7 +226,7 @@ describe('access', () => {
   });
 });
 
-test('/api/mcp/ is /api/mcp', async () => {
+test('/api/mcp/ works like /api/mcp', async () => {
   const [path, other] = ['/api/mcp', '/api/mcp/'];
   const body = JSON.stringify(LIST);
   const headers = { 'Content-Type': 'application/json' };
@@ -271,7 +271,7 @@ describe('plain JSON-RPC, without a handshake', () => {
     expect([status, text, headers['content-type']]).toEqual([202, '', undefined]);
   });
 
-  test('a tool call as a notification does nothing', async () => {
+  test('a tool call without an id does nothing', async () => {
     const params = { name: 'create_plant', arguments: { name: 'Unasked' } };
     expect((await post(me, { jsonrpc: '2.0', method: 'tools/call', params })).status).toBe(202);
     const { text } = await me.user.get('/api/plants').expect(200);
@@ -279,7 +279,7 @@ describe('plain JSON-RPC, without a handshake', () => {
   });
 
   test.each(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'])(
-    'initialize agrees on %s',
+    'initialize negotiates %s',
     async (protocolVersion) => {
       const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'a', version: '1' } };
       const { body } = await post(me, rpc('initialize', params));
@@ -289,7 +289,7 @@ describe('plain JSON-RPC, without a handshake', () => {
     },
   );
 
-  test('initialize with an unknown version agrees on the newest before 2026-07-28', async () => {
+  test('initialize with an unknown version negotiates the newest before 2026-07-28', async () => {
     const params = {
       protocolVersion: '1999-01-01',
       capabilities: {},

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Whatever came in, the answer is no 5xx and shows nothing of the inside. */
+/** Expects that the response is not 5xx and reveals no internals. */
 function expectHarmless({ status, text }: RpcReply): void {
   expect(status).toBeLessThan(500);
   expect(text).not.toMatch(/\bat [^ ]+ \(|node_modules|\.[tj]s:\d/);
@@ -104,7 +104,7 @@ test.each([
   expect(await errorOf(text)).toEqual([400, -32700, null]);
 });
 
-describe('a message that is nested too deep is refused before anything looks into it', () => {
+describe('a message that is nested too deeply is refused before it is read', () => {
   const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
   const message = (method: string, params: string) =>
     `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`;
@@ -116,7 +116,7 @@ describe('a message that is nested too deep is refused before anything looks int
     expect(await errorOf(nested(levels))).toEqual(TOO_DEEP);
   });
 
-  test('in the place of arguments', async () => {
+  test('instead of arguments', async () => {
     expect(await errorOf(call(nested(5000)))).toEqual(TOO_DEEP);
   });
 
@@ -170,12 +170,12 @@ test.each([
   expect(await refused(me, name, { ...id, ...given })).toContain(reason);
 });
 
-describe('an argument that would touch prototypes is refused by its name', () => {
+describe('an argument that would change prototypes is refused by name', () => {
   const call = (name: string, given: string) =>
     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${given}}}`;
   const reasonOf = async (text: string): Promise<string> => {
     const { body } = await post(me, text);
-    const { isError, content } = body.result as ToolResult; // What MCP has a call answer.
+    const { isError, content } = body.result as ToolResult; // The result of a call in MCP.
     expect(isError).toBe(true);
     expect({}).not.toHaveProperty('isAdmin');
     return content[0]?.text ?? '';
@@ -207,7 +207,7 @@ describe('an argument that would touch prototypes is refused by its name', () =>
     expect(reason).toContain(`validation_error: ${path} is not allowed`);
   });
 
-  test('none of them replaces an argument that is missing', async () => {
+  test('none of them replaces a missing argument', async () => {
     const reason = await reasonOf(call('create_plant', '{"__proto__":{"name":"Inherited"}}'));
     expect(reason).toContain('name is required');
     expect(await reasonOf(call('get_plant', `{"__proto__":{"id":"${plantId}"}}`))).toContain(
@@ -274,7 +274,7 @@ describe('versions', () => {
     expect(await errorOf(rpc('initialize', stateless), header)).toEqual([404, -32601, 1]);
   });
 
-  test('a subscription, of which there are none', async () => {
+  test('a subscription, which is not supported', async () => {
     const request = rpc('subscriptions/listen', {
       ...statelessParams('2026-07-28'),
       notifications: {},
@@ -291,29 +291,32 @@ test.each([
   ['no parameters', undefined],
   ['a version that is a number', { protocolVersion: 5, capabilities: {}, clientInfo: {} }],
   ['no clientInfo', { protocolVersion: '2025-11-25', capabilities: {} }],
-])('the error for initialize with %s names what it needs', async (_what, params) => {
+])('the error for initialize with %s names what is required', async (_what, params) => {
   const { status, body } = await post(me, { jsonrpc: '2.0', id: 1, method: 'initialize', params });
   expect([status, body.error?.code]).toEqual([200, -32602]);
   expect(body.error?.message).toMatch(/^params must be an object with protocolVersion .*\.$/);
 });
 
-test.each([5, null, {}])('a cursor that is %j is said to be none', async (cursor) => {
-  const { status, body } = await post(me, rpc('tools/list', { cursor }));
-  expect({ status, body }).toEqual({
-    status: 200,
-    body: {
-      jsonrpc: '2.0',
-      id: 1,
-      error: {
-        code: -32602,
-        message: 'params.cursor must be a string or absent: the list has one page.',
+test.each([5, null, {}])(
+  'the error for a cursor that is %j says that the list has one page',
+  async (cursor) => {
+    const { status, body } = await post(me, rpc('tools/list', { cursor }));
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        jsonrpc: '2.0',
+        id: 1,
+        error: {
+          code: -32602,
+          message: 'params.cursor must be a string or absent: the list has one page.',
+        },
       },
-    },
-  });
-});
+    });
+  },
+);
 
 test.each([5, null, { ttl: 'long' }, { ttl: 60_000 }])(
-  'that a call is to be the task %j is ignored',
+  'the task %j of a call is ignored',
   async (task) => {
     const { body } = await post(me, rpc('tools/call', { name: 'list_locations', task }));
     expect(body).toMatchObject({ result: { structuredContent: { items: [] } } });

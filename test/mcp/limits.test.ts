@@ -19,7 +19,7 @@ let me: Assistant;
 beforeAll(async () => {
   service = await startService({
     env: { RATE_LIMIT_READS_MAX: String(READS), RATE_LIMIT_PLANTS_CREATE_MAX: '9' },
-    // Counted in memory, so that a slow Redis cannot change what is left.
+    // Counted in memory, so that a slow Redis cannot affect the count.
     redisUrl: null,
   });
 });
@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterAll(() => service.close());
 
-/** A message, and the headers that it comes with. */
+/** A message and its headers. */
 type Sent = readonly [body: unknown, headers?: Record<string, string>];
 
 function stateless(method: string, params: object = {}): Sent {
@@ -72,7 +72,7 @@ test.each<[string, number, Sent]>([
   ['no JSON', 400, ['{']],
   ['another media type', 415, ['{}', { 'Content-Type': 'text/plain' }]],
   ['more than 100 KiB', 413, [{ padding: 'x'.repeat(110_000) }]],
-])('%s spends one of the reads, and is 429 when there are none left', async (_, status, sent) => {
+])('%s counts as a read, and is 429 if none are left', async (_, status, sent) => {
   for (let left = READS - 1; left >= 0; left -= 1) {
     const reply = await post(me, ...sent);
     expect(reply.status).toBe(status);
@@ -84,14 +84,14 @@ test.each<[string, number, Sent]>([
   const { 'retry-after': seconds, 'x-ratelimit-remaining': remaining } = reply.headers;
   expect(remaining).toBe('0');
   expect(leftOf(reply)).toBe(`"reads";r=0;t=${seconds}`);
-  // The budget is the account's, over REST as well.
+  // The budget is the account's, shared with REST.
   await me.user.get('/api/plants').expect(429);
 });
 
 test.each<[string, Sent]>([
   ['until 2025-11-25', [rpc('tools/call', createPlant)]],
   ['since 2026-07-28', stateless('tools/call', createPlant)],
-])('an operation spends its own budget and no read, by revisions %s', async (_, sent) => {
+])('an operation spends its own budget and no read, with revisions %s', async (_, sent) => {
   for (let left = 8; left >= 5; left -= 1) {
     const reply = await post(me, ...sent);
     expect(reply.body.result).toMatchObject({ structuredContent: { name: 'Fern' } });
@@ -103,12 +103,12 @@ test.each<[string, Sent]>([
 test.each<[string, (params: object) => Sent]>([
   ['until 2025-11-25', (params) => [rpc('tools/call', params)]],
   ['since 2026-07-28', (params) => stateless('tools/call', params)],
-])('a read spends one of the reads and no more, by revisions %s', async (_, sent) => {
+])('a read counts as one read, with revisions %s', async (_, sent) => {
   const listPlants = sent({ name: 'list_plants', arguments: {} });
   for (const left of [1, 0]) {
     expect(leftOf(await post(me, ...listPlants))).toMatch(new RegExp(`^"reads";r=${left};`));
   }
-  // What an operation refuses is a result, which a model reads.
+  // A refusal by an operation is a result, which a model reads.
   const reply = await post(me, ...listPlants);
   expect([reply.status, reply.body.result]).toMatchObject([200, { isError: true }]);
   expect(reply.text).toContain('rate_limited: ');

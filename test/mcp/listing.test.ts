@@ -12,7 +12,7 @@ import {
 } from './support';
 import { toolRows, pluginsUnderTest, startService } from '../support/program';
 
-/** What the list of the program's own tools may cost a model, in characters. */
+/** The maximum length of the program's own list of tools, in characters. */
 const LONGEST_LIST = 40_000;
 const OF_FIXTURES = /_reminders?$/;
 
@@ -29,25 +29,24 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('every operation is a tool under its name, in the order of operations', () => {
+test('every operation is a tool with its name, in the order of operations', () => {
   const names = toolRows().map(([name]) => name);
   expect(tools.map(({ name }) => name)).toEqual(names);
   expect(names).toEqual(expect.arrayContaining(TOOLS));
 });
 
-test('the whole list is short', async () => {
+test('the complete list is short', async () => {
   const { body } = await post(me, rpc('tools/list'));
-  const { tools: all } = body.result as { tools: Tool[] }; // What MCP has a list hold.
+  const { tools: all } = body.result as { tools: Tool[] }; // The contents of a list in MCP.
   const own = all.filter(({ name }) => !OF_FIXTURES.test(name));
   expect(own.length).toBeGreaterThanOrEqual(TOOLS.length);
   expect(JSON.stringify({ tools: own }).length).toBeLessThan(LONGEST_LIST);
 });
 
-test('the instructions are short, have what each plugin says, and name only tools that there are', async () => {
+test('the instructions are short, include those of each plugin, and name only existing tools', async () => {
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
   const { body } = await post(me, rpc('initialize', params));
-  const { instructions } = body.result as { instructions: string }; // What MCP has it answer.
-  // With those of the fixtures, so that there is space for a newcomer's.
+  const { instructions } = body.result as { instructions: string }; // The result in MCP. It includes the instructions of the fixtures, so a new plugin fits, too.
   expect(instructions.length).toBeLessThan(1024);
   const sentences = pluginsUnderTest().flatMap((plugin) => plugin.instructions ?? []);
   expect(sentences.length).toBeGreaterThan(1);
@@ -57,7 +56,7 @@ test('the instructions are short, have what each plugin says, and name only tool
   expectTools(instructions);
 });
 
-test('descriptions and remedies name only tools that there are', () => {
+test('descriptions and remedies name only existing tools', () => {
   for (const { description } of tools) expectTools(description);
   for (const { params = {}, errors = [], feature } of service.app.operations) {
     const kinds = [...Object.values(params), ...errors];
@@ -65,19 +64,19 @@ test('descriptions and remedies name only tools that there are', () => {
   }
 });
 
-/** Every word of a text that looks like a tool's name is one. */
+/** Expects every word that looks like the name of a tool to be one. */
 function expectTools(text: string): void {
   const verbs = new Set(tools.map(({ name }) => name.split('_')[0]));
   const names = text.match(new RegExp(`\\b(${[...verbs].join('|')})_[a-z_]+`, 'g')) ?? [];
   for (const name of names) expect(tools.map((tool) => tool.name)).toContain(name);
 }
 
-test('schemas are JSON Schema 2020-12, of objects, and choose between nothing at their root', () => {
+test('schemas are JSON Schema 2020-12 objects without alternatives at their root', () => {
   for (const { inputSchema, outputSchema } of tools) {
     for (const schema of [inputSchema, outputSchema]) {
       expect(ajv.validateSchema(schema)).toBe(true);
       expect(schema['type']).toBe('object');
-      // Models' own interfaces refuse tools whose schema starts with a choice.
+      // Model APIs refuse tools whose schema has alternatives at its root.
       for (const key of ['anyOf', 'oneOf', 'allOf', 'not', 'enum'])
         expect(schema).not.toHaveProperty(key);
     }
@@ -85,7 +84,7 @@ test('schemas are JSON Schema 2020-12, of objects, and choose between nothing at
   }
 });
 
-test('annotations are all there, and true', () => {
+test('every tool has all annotations, and they are true', () => {
   const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
   const read = {
     readOnlyHint: true,
@@ -107,7 +106,7 @@ const scopes = new Set(
 );
 
 test.each([[], ...[...scopes].map((scope) => [scope]), [...scopes]].map((each) => [each]))(
-  'a token with %j sees what it can call, in the order of operations',
+  'a token with %j lists the tools that it can call, in the order of operations',
   async (held) => {
     const narrow = await assistant(service, { scopes: held });
     const callable = toolRows().filter(

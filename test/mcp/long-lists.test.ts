@@ -10,7 +10,7 @@ import {
   toolRows,
 } from '../support/program';
 
-/** How long the answer of a tool may be that lists something, in characters. */
+/** The maximum length of a response with a list, in characters. */
 const LONGEST = 60_000;
 
 let service: TestService;
@@ -19,12 +19,12 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** What REST answers. */
+/** The response over REST. */
 async function read({ user }: Assistant, path: string): Promise<unknown> {
   return (await user.get(path).expect(200)).body as unknown;
 }
 
-/** All parts of a list, in order, of which each must be short. */
+/** All parts of a list, in order; each must be short. */
 async function partsOf(
   caller: Assistant,
   name: string,
@@ -37,7 +37,7 @@ async function partsOf(
     const part = record(structuredContent);
     parts.push(part);
     if (lengthOfLists(part) > 1) expect(content[0]?.text.length).toBeLessThanOrEqual(LONGEST);
-    // As few parts as can be: the next item had no place in this one.
+    // As few parts as possible: the next item did not fit.
     cursor = part['nextCursor'];
     expect(part['hasMore'] ?? false).toBe(typeof cursor === 'string');
   } while (typeof cursor === 'string');
@@ -54,13 +54,13 @@ function itemsOf(parts: readonly Record<string, unknown>[]): Record<string, unkn
   return parts.flatMap(({ items }) => records(items));
 }
 
-/** Somebody whose plants and events are as large as can be. */
+/** A user with plants and events of the maximum size. */
 async function largest(counts: { plants: number; events: number }) {
   const caller = await assistant(service);
   return { caller, ...(await storeLargest(service.app, caller.user.id, counts)) };
 }
 
-/** Somebody with many plants whose frequencies are set. */
+/** A user with many plants that have frequencies. */
 async function crowded(count: number): Promise<Assistant> {
   const caller = await assistant(service);
   const long = (word: string, index: number) => `${word} ${index} ${'x'.repeat(80)}`;
@@ -75,7 +75,7 @@ async function crowded(count: number): Promise<Assistant> {
   return caller;
 }
 
-describe('a list that is too long for one answer', () => {
+describe('a list that is too long for one response', () => {
   let caller: Assistant;
   beforeAll(async () => {
     caller = await crowded(1000);
@@ -85,7 +85,7 @@ describe('a list that is too long for one answer', () => {
     ['list_plants', '/api/plant-summaries'],
     ['list_locations', '/api/locations'],
     ['list_due_care', '/api/care'],
-  ])('of %s comes in parts that are, together, what REST answers', async (name, path) => {
+  ])('of %s comes in parts that together equal the response over REST', async (name, path) => {
     const parts = await partsOf(caller, name);
     expect(parts.length).toBeGreaterThan(1);
     for (const part of parts.slice(0, -1)) {
@@ -96,7 +96,7 @@ describe('a list that is too long for one answer', () => {
     expect(parts.flatMap(({ items }) => items as unknown[])).toEqual(all);
   });
 
-  test('of list_plants goes on behind the last item that was shown, whatever else is gone', async () => {
+  test('of list_plants continues after the last item, whatever other items were deleted', async () => {
     const first = await tool(caller, 'list_plants');
     const shown = itemsOf([first]);
     await caller.user.delete(`/api/plants/${String(shown[3]?.['id'])}`).expect(200);
@@ -107,7 +107,7 @@ describe('a list that is too long for one answer', () => {
     expect(all.indexOf(next?.['id'])).toBe(shown.length - 1);
   });
 
-  test('starts again where the last item that was shown is gone', async () => {
+  test('has to start again if its last item was deleted', async () => {
     const first = await tool(caller, 'list_plants');
     const last = itemsOf([first]).at(-1);
     await caller.user.delete(`/api/plants/${String(last?.['id'])}`).expect(200);
@@ -116,7 +116,7 @@ describe('a list that is too long for one answer', () => {
     );
   });
 
-  test('has cursors that are good for the same call of the same account alone', async () => {
+  test('has cursors that are valid only for the same call of the same account', async () => {
     const { nextCursor: cursor } = await tool(caller, 'list_plants');
     const other = await crowded(50);
     const calls = [
@@ -133,7 +133,7 @@ describe('a list that is too long for one answer', () => {
     expect(await refused(caller, 'list_plants', { cursor: 7 })).toMatch(/cursor must be a string/);
   });
 
-  test('of get_insights has its sections one after the other', async () => {
+  test('of get_insights has its sections one after another', async () => {
     const parts = await partsOf(caller, 'get_insights');
     expect(parts.length).toBeGreaterThan(1);
     const body = await read(caller, '/api/insights');
@@ -145,7 +145,7 @@ describe('a list that is too long for one answer', () => {
   });
 });
 
-test('lists of the largest records come item by item', async () => {
+test('lists of the largest records have one item per part', async () => {
   const { caller, plantId: id } = await largest({ plants: 5, events: 4 });
   const month = { id, monthStart: LARGEST_SINCE, monthEnd: LARGEST_SINCE + DAY_MS };
   const plants = await read(caller, '/api/plants');
@@ -164,7 +164,7 @@ test('lists of the largest records come item by item', async () => {
   expect(photos.length).toBeGreaterThan(1);
 });
 
-test('a page ends where an answer does, under the cursors of pages', async () => {
+test('a long page is shortened, and keeps its kind of cursor', async () => {
   const caller = await assistant(service);
   const { id } = await caller.user.plant();
   await Promise.all(
@@ -182,7 +182,7 @@ test('a page ends where an answer does, under the cursors of pages', async () =>
   expect(itemsOf(parts.slice(1))).toEqual(record(rested)['items']);
 });
 
-describe('what log_care answers', () => {
+describe('the response to log_care', () => {
   const COUNT = 60;
   let caller: Assistant;
   let given: Record<string, unknown>;
@@ -200,7 +200,7 @@ describe('what log_care answers', () => {
     return records(record(body)['items']).length;
   }
 
-  test('comes in parts where it is long, and is done once', async () => {
+  test('comes in parts if it is long, and logs once', async () => {
     const items = itemsOf(await partsOf(caller, 'log_care', given));
     expect(new Set(items.map(({ id }) => id)).size).toBe(COUNT);
     expect(await logged()).toBe(COUNT);
@@ -208,7 +208,7 @@ describe('what log_care answers', () => {
     expect(await logged()).toBe(0);
   });
 
-  test('is read on under an Idempotency-Key as well', async () => {
+  test('continues with an Idempotency-Key as well', async () => {
     const key = { 'Idempotency-Key': 'once' };
     const first = await callTool(caller, 'log_care', given, key);
     expect(await callTool(caller, 'log_care', given, key)).toEqual(first);
@@ -218,7 +218,7 @@ describe('what log_care answers', () => {
     expect(await logged()).toBe(COUNT);
   });
 
-  test('a cursor never logs anything, also where it is not good', async () => {
+  test('a cursor never logs anything, even if it is invalid', async () => {
     const { nextCursor: cursor } = await tool(caller, 'log_care', given);
     const calls = [
       { ...given, cursor: 'x' },
@@ -234,14 +234,14 @@ describe('what log_care answers', () => {
     expect(await logged()).toBe(COUNT);
   });
 
-  test('is whole where it is short, and the same as over REST', async () => {
+  test('is complete if it is short, and the same as over REST', async () => {
     const answer = await tool(caller, 'log_care', { location: 'Attic' });
     expect(Object.keys(answer)).toEqual(['items']);
     expect(answer['items']).toHaveLength(COUNT);
   });
 });
 
-test('every tool that answers lists takes a cursor, and no other', async () => {
+test('every tool that returns lists takes a cursor, and no other does', async () => {
   const me = await assistant(service);
   const names = (await listTools(me))
     .filter(({ inputSchema }) => 'cursor' in (inputSchema['properties'] as object))

@@ -31,7 +31,7 @@ interface GardenOfOne {
 
 let forReads: Promise<GardenOfOne> | undefined;
 
-/** For each write a garden of its own, so that none sees what another did. */
+/** A garden of its own for each write, so that none sees the effects of another. */
 function gardenFor({ method }: Operation): Promise<GardenOfOne> {
   return method === 'GET' ? (forReads ??= newGarden()) : newGarden();
 }
@@ -59,18 +59,18 @@ interface Arguments {
 
 function argumentsOf(name: string): Arguments {
   const found = tools.find((each) => each.name === name);
-  // An input schema has properties, and required only where some are.
+  // An input schema always has properties, and has required only if some are.
   return { required: [], ...found?.inputSchema } as unknown as Arguments;
 }
 
-/** Every argument of a tool that may be left out, as null. */
+/** Null for every optional argument of a tool. */
 function nullsOf(name: string): Record<string, null> {
   const { properties, required } = argumentsOf(name);
   const optional = Object.keys(properties).filter((each) => !required.includes(each));
   return Object.fromEntries(optional.map((each) => [each, null]));
 }
 
-/** What of an answer depends on neither the moment nor the account and its records. */
+/** A response without what depends on time, account and records. */
 function lasting({ structuredContent, isError, content }: Awaited<ReturnType<typeof callTool>>) {
   const text = JSON.stringify(structuredContent ?? content);
   const own = /"(\d{4}-\d\d-\d\dT[^"]*|(user-)?[0-9a-f-]{36})"|"nextCursor":"[^"]*"/g;
@@ -78,7 +78,7 @@ function lasting({ structuredContent, isError, content }: Awaited<ReturnType<typ
 }
 
 test.each(toolRows())(
-  'null for an argument of %s that may be left out is the same as leaving it out',
+  'null for an optional argument of %s is the same as leaving it out',
   async (name, operation) => {
     const nulls = nullsOf(name);
     const results = [];
@@ -92,7 +92,7 @@ test.each(toolRows())(
   },
 );
 
-test.each(toolRows())('the schema of %s lets null stand for what may be left out', (name) => {
+test.each(toolRows())('the schema of %s allows null for optional arguments', (name) => {
   const { properties, required } = argumentsOf(name);
   for (const [argument, { anyOf = [] }] of Object.entries(properties)) {
     const takesNull = anyOf.some(({ type }) => type === 'null');
@@ -100,14 +100,14 @@ test.each(toolRows())('the schema of %s lets null stand for what may be left out
   }
 });
 
-test('update_plant with null for all that a model left out changes the rest alone', async () => {
+test('update_plant with null for omitted arguments changes only the others', async () => {
   const before = await me.user.plant(FULL_PLANT);
   const given = { ...nullsOf('update_plant'), id: before.id, name: 'Monty' };
   const after = await tool(me, 'update_plant', given);
   expect(after).toEqual({ ...before, name: 'Monty', updatedAt: after['updatedAt'] });
 });
 
-test('update_event with null for all that a model left out keeps its photos', async () => {
+test('update_event with null for omitted arguments keeps the photos', async () => {
   const { id: plantId } = await me.user.plant();
   const photo = await me.user.photo();
   const { id } = await me.user.event(plantId, { type: 'note', text: 'New', photoIds: [photo.id] });
@@ -116,7 +116,7 @@ test('update_event with null for all that a model left out keeps its photos', as
   expect(after).toMatchObject({ text: 'A new leaf', photos: [{ id: photo.id }] });
 });
 
-test('log_care and search_events take null for what is not given', async () => {
+test('log_care and search_events accept null for omitted arguments', async () => {
   const { id } = await me.user.plant({ location: 'Attic' });
   const byId = await tool(me, 'log_care', { ...nullsOf('log_care'), plantIds: [id] });
   expect(byId['items']).toHaveLength(1);
@@ -125,23 +125,23 @@ test('log_care and search_events take null for what is not given', async () => {
   expect((await tool(me, 'search_events', found))['items']).toHaveLength(2);
 });
 
-test('null for arguments is none', async () => {
+test('null instead of arguments means none', async () => {
   const { body } = await post(me, rpc('tools/call', { name: 'list_plants', arguments: null }));
   expect(body.result).toHaveProperty('structuredContent.items');
 });
 
-test('no argument is described by what only holds over REST: null, and methods of HTTP', () => {
+test('no description of an argument mentions null or HTTP methods, which only REST has', () => {
   for (const { inputSchema } of tools) {
     const said = [...JSON.stringify(inputSchema).matchAll(/"description":"([^"]*)"/g)];
     for (const [, text] of said) expect(text).not.toMatch(/\b(null|GET|POST|PATCH|DELETE)\b/);
   }
 });
 
-test('null for an argument that there is not is refused by its name', async () => {
+test('null for an unknown argument is refused by name', async () => {
   expect(await refused(me, 'list_plants', { colour: null })).toMatch(/colour is not allowed/);
 });
 
-test('what is required is not there where it is null', async () => {
+test('a required argument that is null counts as missing', async () => {
   expect(await refused(me, 'create_plant', { name: null })).toMatch(/name is required/);
   expect(await refused(me, 'get_plant', { id: null })).toMatch(/id is required/);
   expect(await refused(me, 'log_care', { plantIds: null, location: null })).toMatch(
@@ -150,7 +150,7 @@ test('what is required is not there where it is null', async () => {
 });
 
 describe('clear', () => {
-  test('empties the fields that it names, and no others', async () => {
+  test('clears the fields that it names, and no others', async () => {
     const before = await me.user.plant(FULL_PLANT);
     const clear = ['species', 'wateringFrequencyDays', 'lightRequirement'];
     const after = await tool(me, 'update_plant', { id: before.id, notes: 'Old', clear });
@@ -159,7 +159,7 @@ describe('clear', () => {
     expect(after).toEqual({ ...before, ...cleared, ...changed });
   });
 
-  test('of an event empties its text', async () => {
+  test('of an event clears its text', async () => {
     const { id: plantId } = await me.user.plant();
     const { id } = await me.user.event(plantId, { type: 'note', text: 'A new leaf' });
     expect(await tool(me, 'update_event', { id, clear: ['text'] })).toMatchObject({ text: null });
@@ -188,7 +188,7 @@ describe('clear', () => {
     expect((await me.user.get(`/api/plants/${before.id}`)).body).toEqual(before);
   });
 
-  test('is an argument of tools that change records, and of no others', () => {
+  test('is an argument of exactly the tools that change records', () => {
     const names = tools
       .filter(({ inputSchema }) => 'clear' in (inputSchema['properties'] as object))
       .map(({ name }) => name);
@@ -196,7 +196,7 @@ describe('clear', () => {
     for (const name of names) expect(name).toMatch(/^update_/);
   });
 
-  test('is no field over REST, where null clears as ever', async () => {
+  test('is not a field over REST, where null clears a field', async () => {
     const { id } = await me.user.plant(FULL_PLANT);
     await me.user.patch(`/api/plants/${id}`, { clear: ['species'] }).expect(400);
     const { text } = await me.user.patch(`/api/plants/${id}`, { species: null }).expect(200);
@@ -204,7 +204,7 @@ describe('clear', () => {
   });
 });
 
-test.each(toolRows())('%s takes every argument at once', async (name, operation) => {
+test.each(toolRows())('%s accepts all arguments together', async (name, operation) => {
   const { caller, ids } = await gardenFor(operation);
   const { toolArguments } = fullRequest(operation, ids);
   await tool(caller, name, toolArguments);

@@ -2,7 +2,7 @@ import type { TestService } from '../support/service';
 import { assistant, callTool, post, refused, rpc, tool } from './support';
 import { startService } from '../support/program';
 
-/** With the limits that are usual in tests. */
+/** With the usual limits of tests. */
 let usual: TestService;
 const others: TestService[] = [];
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([usual, ...others].map((service) => service.close())));
 
-/** A service of one test alone. */
+/** A service for one test. */
 async function own(env: NodeJS.ProcessEnv = {}): Promise<TestService> {
   const service = await startService({ env });
   others.push(service);
@@ -26,7 +26,7 @@ test('tools and REST spend the same budgets', async () => {
   const { headers } = await post(me, rpc('tools/call', params));
   expect(headers['ratelimit-policy']).toBe('"plants";q=3;w=60');
   expect(headers['ratelimit']).toMatch(/^"plants";r=1;t=\d+$/);
-  // One that is refused spends, too, as over REST.
+  // A refused call also spends, as over REST.
   await refused(me, 'create_plant', {});
   expect(await refused(me, 'create_plant', { name: 'Fern' })).toMatch(
     /^rate_limited: .* Wait \d+ seconds, then call create_plant again\.$/,
@@ -38,7 +38,7 @@ test('tools and REST spend the same budgets', async () => {
   await me.user.get('/api/insights').expect(429);
 });
 
-test('a missing scope is a result that names it', async () => {
+test('a missing scope is reported by a result that names it', async () => {
   const me = await assistant(usual, { scopes: ['plants:read'] });
   expect(await refused(me, 'create_plant', { name: 'Fern' })).toMatch(
     /^insufficient_scope: The token lacks the scope plants:write\. .*another token/,
@@ -46,7 +46,7 @@ test('a missing scope is a result that names it', async () => {
   await tool(me, 'list_announcements');
 });
 
-test('limits of the tier are results that name what to do', async () => {
+test('limits of the tier are reported by results that say what to do', async () => {
   const service = await own({ TIER_FREE_PLANTS: '1', TIER_FREE_PHOTOS: '0' });
   const me = await assistant(service, { tier: 'free' });
   const { id } = await tool(me, 'create_plant', { name: 'Fern' });
@@ -69,7 +69,7 @@ test('limits of the tier are results that name what to do', async () => {
   await tool(me, 'create_plant', { name: 'Ivy' });
 });
 
-test('what is not there is a result that says where to look', async () => {
+test('an unknown record is reported by a result that says where to look', async () => {
   const me = await assistant(usual);
   const id = '01920000-0000-7000-8000-0123456789ab';
   expect(await refused(me, 'get_plant', { id })).toMatch(/^plant_not_found: .*list_plants/);
@@ -92,7 +92,7 @@ test('what is not there is a result that says where to look', async () => {
   ).toMatch(/^invalid_crop: The width .*get_photo/);
 });
 
-test('an Idempotency-Key is one for tools and REST', async () => {
+test('tools and REST share Idempotency-Keys', async () => {
   const me = await assistant(usual);
   const key = { 'Idempotency-Key': 'once' };
   const body = { name: 'Fern' };
@@ -110,7 +110,7 @@ test('an Idempotency-Key is one for tools and REST', async () => {
   ]);
 });
 
-test('a tool changes nothing where If-Match names another state, as over REST', async () => {
+test('a tool changes nothing if If-Match does not match, as over REST', async () => {
   const me = await assistant(usual);
   const { id } = await me.user.plant();
   const current = (await me.user.get(`/api/plants/${id}`).expect(200)).get('ETag') ?? '';
@@ -125,7 +125,7 @@ test('a tool changes nothing where If-Match names another state, as over REST', 
   expect((await me.user.get(`/api/plants/${id}`).expect(200)).body).toMatchObject(renamed);
 });
 
-test('a refusal that was stored is replayed as one', async () => {
+test('a stored error is replayed as an error', async () => {
   const me = await assistant(usual);
   const key = { 'Idempotency-Key': 'once' };
   const given = { id: '01920000-0000-7000-8000-0123456789ab' };
@@ -134,7 +134,7 @@ test('a refusal that was stored is replayed as one', async () => {
   expect(await callTool(me, 'create_event', given, key)).toEqual(first);
 });
 
-test('an unexpected failure is logged, and its reason is not in the result', async () => {
+test('an unexpected failure is logged, and the result does not contain the reason', async () => {
   const service = await own();
   const me = await assistant(service);
   const failing = async (): Promise<never> => {
@@ -150,7 +150,7 @@ test('an unexpected failure is logged, and its reason is not in the result', asy
   expect(service.logged.filter((line) => line.includes('the secret'))).toHaveLength(2);
 });
 
-test('a database that is away is a result that says to wait', async () => {
+test('an outage of the database is reported by a result that says to wait', async () => {
   const service = await own();
   const me = await assistant(service);
   const away = Object.assign(new Error('connect ECONNREFUSED 10.0.0.7'), {

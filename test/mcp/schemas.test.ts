@@ -34,12 +34,12 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** A complete call of a tool; each case changes one of its arguments. */
+/** A complete call of a tool; each case changes one argument. */
 function baseOf(operation: Operation): Record<string, unknown> {
   return validRequest(operation, ids).toolArguments;
 }
 
-/** Whether REST accepts the arguments of a tool, laid out as it wants them. */
+/** Whether REST accepts the arguments of a tool as path, query and body. */
 async function restAccepts(
   operation: Operation,
   given: Record<string, unknown>,
@@ -59,7 +59,7 @@ async function restAccepts(
   });
   expect(status).toBeLessThan(500);
   const { code } = JSON.parse(text) as { code?: string };
-  // What an operation declares beside is about records or about fields together, beyond schemas.
+  // The operation's own errors concern records, or fields together, which schemas do not express.
   const beyond = [...Object.values(operation.params ?? {}), ...(operation.errors ?? [])];
   return {
     accepts: status < 300 || beyond.some((error) => error.code === code),
@@ -72,9 +72,9 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The properties of a tool that are no part of a path, each with values to try. */
+/** The properties of a tool outside its path, each with values to try. */
 function valuesOf(operation: Operation): [name: string, unknown[]][] {
-  // What JSON Schema has in properties.
+  // The schemas in properties.
   const { properties } = new ToolArguments(operation).exactSchema as unknown as {
     properties: Record<string, Property>;
   };
@@ -82,17 +82,17 @@ function valuesOf(operation: Operation): [name: string, unknown[]][] {
     .filter(([name]) => !(name in (operation.params ?? {})))
     .map(([name, schema]) => [
       name,
-      // REST knows only text in queries, so that a type cannot be wrong there.
+      // Queries are text, so no type can be wrong there.
       valuesFor(schema).filter(
         (value) => !operation.query || (schema.type !== 'string' && !isNumeral(value)),
       ),
     ]);
 }
 
-/** The arguments of a call, and those among them that REST must name, where that is known. */
+/** The arguments of a call, and those that the error of REST must name, if known. */
 type Case = [given: Record<string, unknown>, refused?: string[]];
 
-/** Calls of a tool: its base, and the same with arguments missing, too many, or changed. */
+/** Calls of a tool: a valid one, and variants with missing, additional or changed arguments. */
 function* casesOf(operation: Operation, accepts: ValidateFunction): Generator<Case> {
   const given = baseOf(operation);
   yield [given];
@@ -106,7 +106,7 @@ function* casesOf(operation: Operation, accepts: ValidateFunction): Generator<Ca
     return;
   }
   yield [{ ...given, colour: 'green', userId: 'me' }, ['colour', 'userId']];
-  // REST names all faults of a body at once, so those of all arguments are tried at once.
+  // REST reports all faults of a body at once, so the faults of all arguments are tried at once.
   const rounds = Math.max(...values.map(([, each]) => each.length));
   for (let round = 0; round < rounds; round += 1) {
     const tried = values
@@ -131,14 +131,14 @@ function isNumeral(value: unknown): boolean {
 
 const LONGEST_RANGE_MS = 366 * 24 * 60 * 60 * 1000;
 
-/** That one bound depends on the other is said in words only: JSON Schema cannot. */
+/** One bound depends on the other, which JSON Schema cannot express. */
 function isOrdered({ monthStart, monthEnd }: Record<string, unknown>): boolean {
   if (!Number.isSafeInteger(monthStart) || !Number.isSafeInteger(monthEnd)) return true;
   const range = Number(monthEnd) - Number(monthStart);
   return range >= 0 && range <= LONGEST_RANGE_MS;
 }
 
-/** That there is such a time zone or language, or that one of two fields is needed, no JSON Schema says. */
+/** JSON Schema cannot express that a time zone or language exists, or that one of two fields is needed. */
 function isBeyondSchemas(name: string, given: Record<string, unknown>): boolean {
   if (name === 'log_care') return 'plantIds' in given === 'location' in given;
   const { timezone = 'UTC', language = 'en' } = given;
@@ -146,7 +146,7 @@ function isBeyondSchemas(name: string, given: Record<string, unknown>): boolean 
   return name === 'update_account' && isKnown === undefined;
 }
 
-/** Tools of whose arguments some fit only together: no JSON Schema says so. */
+/** Tools with arguments that are valid only together, which their schema does not express. */
 const TOGETHER = new Set([
   ...['create_schedule', 'update_schedule'],
   ...['complete_care', 'skip_care', 'snooze_care'],
@@ -164,7 +164,7 @@ const withoutArguments = toolRows().filter(
 );
 
 test.each(withArguments)(
-  'the schemas of %s accept what REST accepts, and the exact one nothing else',
+  'the schemas of %s accept everything that REST accepts, and the exact one nothing else',
   async (name, operation) => {
     const input = validators(tools).get(name)?.input;
     const exact = ajv.compile(new ToolArguments(operation).exactSchema);
@@ -173,7 +173,7 @@ test.each(withArguments)(
       ([given]) =>
         (name !== 'list_month_events' || isOrdered(given)) && !isBeyondSchemas(name, given),
     );
-    // At once: those that write then share transactions, and none depends on another.
+    // Concurrently: writes then share transactions, and the calls are independent.
     const answers = await Promise.all(cases.map(([given]) => restAccepts(operation, given)));
     for (const [index, { accepts, refused, answer }] of answers.entries()) {
       const [given, bad] = cases[index] ?? [{}];
@@ -182,21 +182,21 @@ test.each(withArguments)(
       expect([given, answer, accepts]).toEqual([given, answer, isValid]);
       if (isValid) expect([given, input?.(given)]).toEqual([given, true]);
       accepted[`${isValid}`] += 1;
-      // Of fields that exclude each other one may stand for all.
+      // The error may name only one of several fields that exclude each other.
       if (bad && TOGETHER.has(name)) expect(bad).toEqual(expect.arrayContaining(refused));
       else if (bad) expect([given, refused]).toEqual([given, bad]);
     }
-    // Both ways are there to be told apart.
+    // There are accepted and refused calls to compare.
     expect(Math.min(accepted.true, accepted.false)).toBeGreaterThan(0);
   },
 );
 
-test('the schemas of inputs have only keywords that all well-known models take', () => {
+test('input schemas have only keywords that all well-known models accept', () => {
   for (const { name, inputSchema } of tools)
     expect([name, unknownIn(inputSchema)]).toEqual([name, []]);
 });
 
-/** What of a schema some models' interfaces refuse. */
+/** The keywords in a schema that some model APIs refuse. */
 function unknownIn(schema: unknown): string[] {
   if (!isRecord(schema)) return [];
   const { type, enum: values, properties, items, anyOf } = schema;
@@ -211,7 +211,7 @@ function unknownIn(schema: unknown): string[] {
   ];
 }
 
-test('the types of journal entries agree in all combinations', async () => {
+test('isJournal and type agree with REST in all combinations', async () => {
   const operation = operationOf('create_event');
   const input = ajv.compile(new ToolArguments(operation).exactSchema);
   for (const isJournal of [undefined, true, false, null, 'true']) {
@@ -226,7 +226,7 @@ test('the types of journal entries agree in all combinations', async () => {
   }
 });
 
-test('every tool with an id refuses what is not a UUID, by schema and by result', async () => {
+test('every tool with an id refuses other values than UUIDs, by schema and by result', async () => {
   for (const { name, inputSchema } of tools) {
     const properties = inputSchema['properties'] as Record<string, Property>;
     if (!properties['id']) continue;
@@ -243,7 +243,7 @@ test('every tool with an id refuses what is not a UUID, by schema and by result'
   }
 });
 
-test('tools without arguments take none', async () => {
+test('tools without arguments refuse any', async () => {
   expect(withoutArguments.length).toBeGreaterThanOrEqual(4);
   for (const [name] of withoutArguments) {
     const input = validators(tools).get(name)?.input;

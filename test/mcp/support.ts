@@ -6,11 +6,11 @@ import addFormats from 'ajv-formats';
 import { keptConnections, send } from '../support/raw';
 import type { TestService, TestUser, UserOptions } from '../support/service';
 
-/** Strict, so that a keyword that nobody knows is noticed. */
+/** Strict, so that unknown keywords are noticed. */
 export const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false });
 addFormats(ajv);
 
-/** The tools that assistants rely on; further plugins add others. */
+/** The tools that assistants rely on; other plugins may add more. */
 export const TOOLS: readonly string[] = [
   'archive_plant',
   'complete_care',
@@ -76,7 +76,7 @@ export interface RpcReply {
   };
 }
 
-/** Somebody's assistant: a token, and where to show it. */
+/** An assistant of a user: a token, and where to send it. */
 export interface Assistant {
   url: string;
   token: string;
@@ -91,7 +91,7 @@ export async function assistant(
   return { url: service.url, token: user.token, user };
 }
 
-/** Sends a body to the endpoint as a plain HTTP client does, without any handshake. */
+/** Sends a body to the endpoint like a plain HTTP client, without a handshake. */
 export async function post(
   { url, token }: Assistant,
   body: unknown,
@@ -114,7 +114,7 @@ export function rpc(method: string, params?: object, id: unknown = 1): object {
   return { jsonrpc: '2.0', id, method, ...(params ? { params } : {}) };
 }
 
-/** What a stateless request, of the revisions since 2026-07-28, says of itself in its params. */
+/** The metadata in the params of a stateless request, in revisions since 2026-07-28. */
 export function statelessParams(version = '2026-07-28') {
   return {
     _meta: {
@@ -125,12 +125,12 @@ export function statelessParams(version = '2026-07-28') {
   };
 }
 
-/** The same in its headers. */
+/** The same in the headers. */
 export function statelessHeaders(version = '2026-07-28', method = 'tools/list') {
   return { 'MCP-Protocol-Version': version, 'Mcp-Method': method };
 }
 
-/** Calls a tool and answers its result, be it one of an error. */
+/** Calls a tool; returns its result, which may be an error. */
 export async function callTool(
   caller: Assistant,
   name: string,
@@ -146,7 +146,7 @@ export async function callTool(
   return body.result as ToolResult;
 }
 
-/** Calls a tool that must do it, and answers the structured result. */
+/** Calls a tool that must succeed; returns the structured result. */
 export async function tool(
   caller: Assistant,
   name: string,
@@ -158,7 +158,7 @@ export async function tool(
   return structuredContent;
 }
 
-/** Calls a tool that must refuse, and answers why. */
+/** Calls a tool that must refuse; returns why. */
 export async function refused(
   caller: Assistant,
   name: string,
@@ -175,7 +175,7 @@ export async function listTools(caller: Assistant): Promise<Tool[]> {
   return (body.result as { tools: Tool[] }).tools;
 }
 
-/** Validators of the input and output schemas of tools, by the names of those. */
+/** Validators of the input and output schemas of tools, by name. */
 export function validators(
   tools: readonly Tool[],
 ): Map<string, { input: ValidateFunction; output: ValidateFunction }> {

@@ -1,15 +1,15 @@
 import { record, records } from '../support/client';
 import { type Assistant, callTool } from './support';
 
-/** What a wish may cost. */
+/** The maximum cost of a wish. */
 const CALLS = 3;
 const TOKENS = 8000;
-/** About how many characters a token has. */
+/** The approximate number of characters per token. */
 const CHARACTERS = 4;
 
 export type Item = Record<string, unknown> & { id: string };
 
-/** A model's side of it: it knows what answers said, and the day and zone from the instructions. */
+/** A model: it knows the results so far, and the day and zone from the instructions. */
 export class Conversation {
   readonly #assistant: Assistant;
   #calls = 0;
@@ -19,7 +19,7 @@ export class Conversation {
     this.#assistant = assistant;
   }
 
-  /** Calls a tool that must do it. */
+  /** Calls a tool that must succeed. */
   async call(name: string, given: object = {}): Promise<Record<string, unknown>> {
     const { content, isError, structuredContent } = await callTool(this.#assistant, name, given);
     const text = content[0]?.text ?? '';
@@ -37,7 +37,7 @@ export class Conversation {
     return this.#characters / CHARACTERS;
   }
 
-  /** Expects that the wish cost no more than it may. */
+  /** Expects the cost of the wish to be within the limit. */
   expectShort(): void {
     expect(this.#calls).toBeLessThanOrEqual(CALLS);
     expect(this.tokens).toBeLessThanOrEqual(TOKENS);

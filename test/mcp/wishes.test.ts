@@ -5,14 +5,14 @@ import { assistant, type Assistant } from './support';
 import { Conversation, type Item } from './wish';
 import { startService } from '../support/program';
 
-/** What an answer by default may cost where there are 50 plants. */
+/** The maximum cost of a default response with 50 plants. */
 const DEFAULT_TOKENS = 4000;
 const ROOMS = ['Bathroom', 'Bedroom', 'Hall', 'Kitchen', 'Living room'];
 const SPECIES = [
   ...['Monstera deliciosa', 'Nephrolepis exaltata', 'Ficus lyrata', 'Calathea orbifolia'],
   ...['Epipremnum aureum', 'Crassula ovata', 'Spathiphyllum wallisii', 'Hoya carnosa'],
 ];
-/** Of a garden whose owner waters each plant every nine days. */
+/** A garden whose owner waters each plant every nine days. */
 const WATERED_EVERY_DAYS = 9;
 
 let service: TestService;
@@ -21,7 +21,7 @@ let plants: Item[];
 
 let talk: Conversation;
 
-/** A moment so many days ago, at an hour. */
+/** The moment so many days ago, at an hour. */
 function ago(days: number, hour = 8): string {
   const day = new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
   return `${day}T${String(hour).padStart(2, '0')}:00:00Z`;
@@ -166,7 +166,7 @@ test.each([
   'list_locations',
   'get_insights',
   'get_account',
-])('what %s answers by default of 50 plants is short', async (name) => {
+])('the default response of %s with 50 plants is short', async (name) => {
   await talk.call(name);
   expect(talk.tokens).toBeLessThan(DEFAULT_TOKENS);
 });

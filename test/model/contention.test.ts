@@ -7,7 +7,7 @@ let twin: TestService;
 
 beforeAll(async () => {
   service = await startService();
-  // Another process on the same database, as far as the database can tell.
+  // For the database, another process.
   twin = await startService({ mongodbUri: service.mongodbUri });
 });
 afterAll(async () => {
@@ -18,7 +18,7 @@ afterAll(async () => {
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** The ids of all of a plant's events, in the order of the list. */
+/** The ids of all events of a plant, in the order of the list. */
 async function eventIds(client: Client, plantId: string): Promise<string[]> {
   const path = `/api/plants/${plantId}/events?limit=100`;
   const ids: string[] = [];
@@ -39,7 +39,7 @@ async function overviewOf(client: Client): Promise<Record<string, unknown>> {
 
 const minute = (index: number) => new Date(Date.UTC(2026, 0, 1) + index * 60_000).toISOString();
 
-/** A writer's own ups and downs: plants and events made, changed and deleted, in an order of its own. */
+/** A writer creates, changes and deletes plants and events in an order of its own. */
 async function write(client: Client, writer: number, shared: string): Promise<void> {
   const ok = async (status: number, ...request: Parameters<Client['send']>): Promise<Reply> => {
     const reply = await client.send(...request);
@@ -63,7 +63,7 @@ async function write(client: Client, writer: number, shared: string): Promise<vo
   }
 }
 
-/** Compares the totals of an account with its lists, and both with a rebuild. */
+/** Compares the totals of an account with its lists and with a rebuild. */
 async function expectAgreement(user: TestUser, client: Client, totals: object): Promise<void> {
   const plants = records((await client.send('GET', '/api/plants')).body);
   const lists = await Promise.all(plants.map(({ id }) => eventIds(client, String(id))));
@@ -75,7 +75,7 @@ async function expectAgreement(user: TestUser, client: Client, totals: object): 
   expect(await differencesOf(service.app, user.id)).toEqual([]);
 }
 
-test('two hundred events logged at once on one plant are all kept, each counted once', async () => {
+test('two hundred concurrent events on one plant are all stored, and counted once', async () => {
   const user = await service.user();
   const { id } = await user.plant();
   const client = new Client(service.url, user.token);
@@ -93,16 +93,16 @@ test('two hundred events logged at once on one plant are all kept, each counted 
   await expectAgreement(user, client, { totalPlants: 1, totalEvents: 200 });
 });
 
-test('sixteen writers on one account leave totals and lists that agree', async () => {
+test('with sixteen writers on one account, totals and lists agree', async () => {
   const user = await service.user({ timezone: 'Asia/Kathmandu' });
   const client = new Client(service.url, user.token);
   const { id } = await user.plant();
   await Promise.all(times(16, (writer) => write(client, writer, id)));
-  // Of each writer's three plants two stay; of its nine events, one goes with its plant, two alone.
+  // Two of each writer's three plants stay; of its nine events, one is deleted with its plant and two alone.
   await expectAgreement(user, client, { totalPlants: 1 + 16 * 2, totalEvents: 16 * 6 });
 });
 
-test('writers through two services on one account leave totals and lists that agree', async () => {
+test('with writers through two services on one account, totals and lists agree', async () => {
   const user = await service.user({ timezone: 'America/Caracas' });
   const clients = [new Client(service.url, user.token), new Client(twin.url, user.token)];
   const { id } = await user.plant();
@@ -116,7 +116,7 @@ test('writers through two services on one account leave totals and lists that ag
   }
 });
 
-test('a bad write among concurrent ones fails alone', async () => {
+test('an invalid write among concurrent ones fails alone', async () => {
   const user = await service.user();
   const client = new Client(service.url, user.token);
   const { id } = await user.plant();
@@ -133,7 +133,7 @@ test('a bad write among concurrent ones fails alone', async () => {
   await expectAgreement(user, client, { totalPlants: 1, totalEvents: 32 });
 });
 
-test('never one plant more than the tier allows, through two services at once', async () => {
+test('the limit of plants is exact with two services', async () => {
   const user = await service.user({ tier: 'free' });
   const clients = [new Client(service.url, user.token), new Client(twin.url, user.token)];
   const replies = await Promise.all(
@@ -148,7 +148,7 @@ test('never one plant more than the tier allows, through two services at once', 
   if (client) await expectAgreement(user, client, { totalPlants: 25, totalEvents: 0 });
 });
 
-test('one key sent to two services at once has one effect', async () => {
+test('concurrent requests with one key to two services have one effect', async () => {
   const user = await service.user();
   const clients = [new Client(service.url, user.token), new Client(twin.url, user.token)];
   const { id } = await user.plant();
@@ -172,7 +172,7 @@ test('one key sent to two services at once has one effect', async () => {
   if (client) await expectAgreement(user, client, { totalPlants: 1, totalEvents: 20 });
 });
 
-test('events logged before and after a change of time zone, in one go, keep each its own day', async () => {
+test('events that are logged just before and after a change of time zone each have their own day', async () => {
   const user = await service.user({ timezone: 'Pacific/Kiritimati' });
   const { id } = await user.plant();
   const { writeQueue } = service.app;
@@ -183,13 +183,13 @@ test('events logged before and after a change of time zone, in one go, keep each
     );
   const timezone = 'Pacific/Pago_Pago';
   const change = () => service.app.exportsOf(accountsPlugin).changeAccount(user.id, { timezone });
-  // While the first is written, the others queue up and then share a transaction.
+  // While the first is written, the others queue and then share a transaction.
   await Promise.all([log(0), log(1), change(), log(2), log(3)]);
   const client = new Client(service.url, user.token);
   await expectAgreement(user, client, { totalPlants: 1, totalEvents: 4 });
 });
 
-test('events logged while another process changes the time zone are counted by the days that they got', async () => {
+test('events that are logged while another process changes the time zone are counted on the days that they have', async () => {
   const user = await service.user({ timezone: 'Pacific/Kiritimati' });
   const client = new Client(service.url, user.token);
   const { id } = await user.plant();

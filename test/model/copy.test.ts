@@ -6,7 +6,7 @@ import { Copy, listed } from '../support/copy';
 import type { TestService } from '../support/service';
 import { demoPlugin, startService } from '../support/program';
 
-/** How long to search; each run begins elsewhere, and a longer search is worth its time now and then. */
+/** How long to search; each run has another seed, and a longer search is sometimes worthwhile. */
 const SEARCH_MS = Number(process.env['MODEL_SECONDS'] ?? 2) * 1000;
 
 let service: TestService;
@@ -14,7 +14,7 @@ let twin: TestService;
 
 beforeAll(async () => {
   service = await startService();
-  // Another process on the same database, as far as the database can tell.
+  // For the database, another process.
   twin = await startService({ mongodbUri: service.mongodbUri });
 });
 afterAll(async () => {
@@ -31,7 +31,7 @@ const RULES = [
   { weekdays: ['mon', 'thu'] },
 ];
 
-/** A write of any kind, to records that `pick` chooses among those there have been. */
+/** A write of any kind, to records that `pick` chooses among all that ever existed. */
 const anyWrite = fc.record({
   kind: fc.constantFrom(
     ...(['plant', 'photo', 'event', 'event', 'event', 'event of a photo'] as const),
@@ -45,16 +45,16 @@ const anyWrite = fc.record({
 });
 type Write = typeof anyWrite extends fc.Arbitrary<infer T> ? T : never;
 
-/** What each device writes at first, so that there is something to change. */
+/** The first writes of each device, so that there is something to change. */
 const FIRST = ['plant', 'photo', 'plant', 'schedule', 'event', 'schedule'] as const;
 
-/** The ids of all records of an account that there have been. */
+/** The ids of all records that the account ever had. */
 class Known {
   readonly plants: string[] = [];
   readonly events: string[] = [];
   readonly photos: string[] = [];
   readonly schedules: string[] = [];
-  /** The plants of the schedules, by their ids. */
+  /** The plants of schedules, by the ids of the schedules. */
   readonly plantOf = new Map<string, string>();
 }
 
@@ -127,7 +127,7 @@ async function expectEqual(copy: Copy, client: Client, known: Known): Promise<vo
   const { snoozes: listedSnoozes, ...lists } = await listed(client, known.photos);
   const { snoozes, ...contents } = copy.contents;
   expect(contents).toEqual(lists);
-  // Lists show the snoozes of care that may be due; copies also those of care that is inactive.
+  // Lists show only snoozes of active care; copies also those of inactive care.
   expect(snoozes).toEqual(expect.arrayContaining(listedSnoozes));
 }
 
@@ -156,7 +156,7 @@ test(
   120_000 + SEARCH_MS,
 );
 
-/** Has the two devices of a user write and keep copies, each by a process of its own. */
+/** Two devices of a user write and keep copies, each through a process of its own. */
 async function oneUser(
   history: readonly (readonly (readonly Write[])[])[],
   nextLimit: () => number,
@@ -180,7 +180,7 @@ async function oneUser(
     ).finally(() => {
       state.isWriting = false;
     });
-    // In the midst of what both write.
+    // While both write.
     const readers = devices.map(async ({ client, copy }) => {
       while (state.isWriting) await copy.step(client, nextLimit());
     });
@@ -188,7 +188,7 @@ async function oneUser(
     for (const { client, copy } of devices) {
       await copy.sync(client, nextLimit);
       await expectEqual(copy, client, known);
-      // One begun just now is no other.
+      // A new copy is the same.
       const fresh = new Copy();
       await fresh.sync(client, nextLimit);
       expect(fresh.contents).toEqual(copy.contents);
@@ -197,7 +197,7 @@ async function oneUser(
   for (const { client } of devices) client.close();
 }
 
-test('after a garden was written in bulk a copy is begun anew', async () => {
+test('after a bulk load, a copy starts again', async () => {
   const user = await service.user();
   const client = new Client(service.url, user.token);
   const copy = new Copy();

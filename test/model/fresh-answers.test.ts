@@ -23,7 +23,7 @@ let ids: Ids;
 beforeAll(async () => {
   service = await startService();
   const { mongodbUri } = service;
-  // Another process, and one that makes each answer anew.
+  // Another process, and one without a cache.
   twin = await startService({ mongodbUri });
   without = await startService({ mongodbUri, env: { ANSWER_CACHE_MB: '0' }, jobs: false });
 });
@@ -34,9 +34,9 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Of a user of the test's own. */
+/** Of the test's own user. */
 async function growGarden(): Promise<void> {
-  // The clock goes years ahead.
+  // The clock is set years ahead.
   user = await service.user({ expiresInSeconds: 10 * 365 * 24 * 3600 });
   ids = await gardenOf(user);
 }
@@ -44,13 +44,13 @@ async function growGarden(): Promise<void> {
 const rows = operationRows();
 const reads = rows
   .filter(([, { access, method }]) => method === 'GET' && 'scope' in access)
-  // What these say moves with their being read: the moment of an export, the last use of a token.
+  // These change with each read: the time of an export, the last use of a token.
   .filter(([, { path }]) => !path.startsWith('/api/account/'));
 const writes = rows.filter(([, { method }]) => method !== 'GET');
 
-/** What both processes with a cache answer, each beside what is made anew. */
+/** The responses of both processes with a cache, each beside an uncached one. */
 async function expectFresh(moment: string): Promise<void> {
-  // All at once, since each looks for what is fresh by itself, and accounts are then read together.
+  // Concurrently, so that accounts are read together.
   await Promise.all(reads.map(([name, operation]) => expectFreshAnswer(moment, name, operation)));
 }
 
@@ -65,7 +65,7 @@ async function expectFreshAnswer(moment: string, name: string, operation: Operat
   for (const [index, caching] of [service, twin].entries()) {
     let answer = answers[index];
     while (answer !== right) {
-      // What is right may move meanwhile: the events of a deleted plant go by and by.
+      // The right response may change meanwhile, since the events of a deleted plant are deleted gradually.
       const before = right;
       answer = await answerOf(caching);
       right = await answerOf(without);
@@ -75,7 +75,7 @@ async function expectFreshAnswer(moment: string, name: string, operation: Operat
   }
 }
 
-test('whatever is written through one process, no process answers as it was before', async () => {
+test('after a write through one process, no process returns an outdated response', async () => {
   await growGarden();
   await expectFresh('at first');
   for (const [index, [name, operation]] of writes.entries()) {
@@ -87,7 +87,7 @@ test('whatever is written through one process, no process answers as it was befo
   }
 });
 
-test('what changes with the account changes with it at once', async () => {
+test('responses that depend on the account change with it at once', async () => {
   await growGarden();
   await expectFresh('at first');
   const accounts = twin.app.exportsOf(accountsPlugin);
@@ -98,7 +98,7 @@ test('what changes with the account changes with it at once', async () => {
 });
 
 test.each(['2030-01-01T10:59:59Z', '2030-06-30T23:59:59Z'])(
-  'what changes with time alone is not answered as it was before (%s)',
+  'responses that change with time are not outdated (%s)',
   async (moment) => {
     await growGarden();
     await service.app

@@ -9,7 +9,7 @@ import { Garden } from './model';
 import type { AccountFacts } from './records';
 import { differencesOf, startService } from '../support/program';
 
-/** Few enough for a free account to meet its limits within one run. */
+/** Low enough for a free account to reach its limits within one run. */
 const FREE = { maxPlants: 3, maxPhotos: 4 };
 const PRO = { maxPlants: 1000, maxPhotos: 20_000 };
 
@@ -20,10 +20,10 @@ const USERS: readonly Omit<AccountFacts, 'id'>[] = [
   { timezone: 'Pacific/Pago_Pago', isPro: false, ...FREE },
 ];
 
-/** How long to search; each run begins elsewhere, and a longer search is worth its time now and then. */
+/** How long to search; each run has another seed, and a longer search is sometimes worthwhile. */
 const SEARCH_MS = Number(process.env['MODEL_SECONDS'] ?? 2) * 1000;
 
-/** How long after it to look for a smaller failure. */
+/** How long to shrink a failure afterwards. */
 const SHRINKING_MS = 10_000;
 
 let service: TestService;
@@ -44,12 +44,12 @@ async function anActor(facts: Omit<AccountFacts, 'id'>, world: World): Promise<A
 }
 
 test(
-  'whatever three users do at once, each gets the answers of the specification',
+  'whatever three users do concurrently, each gets the responses of the specification',
   async () => {
     const end = Date.now() + SEARCH_MS;
     const lane = fc.array(anyCommand, { minLength: 20, maxLength: 40, size: 'max' });
     const everyAnswerFits = fc.asyncProperty(fc.tuple(lane, lane, lane), async (lanes) => {
-      // Runs that come too late pass, which ends the search for a smaller failure.
+      // Late runs pass, which ends the shrinking.
       if (Date.now() > end + SHRINKING_MS) return;
       const world: World = {
         base: Math.floor(Date.now() / 3_600_000) * 3_600_000,

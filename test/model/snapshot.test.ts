@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('what is read in one snapshot is of one moment, whatever is written meanwhile', async () => {
+test('all reads of a snapshot see the same moment, whatever is written meanwhile', async () => {
   const user = await service.user();
   const plant = await user.plant();
   await user.event(plant.id);
@@ -27,7 +27,7 @@ test('what is read in one snapshot is of one moment, whatever is written meanwhi
   expect(counts).toEqual([1, 1]);
 });
 
-test('a snapshot holds all that was acknowledged before it', async () => {
+test('a snapshot has all writes that were acknowledged before it', async () => {
   const user = await service.user();
   const plant = await user.plant();
   for (let logged = 1; logged <= 20; logged += 1) {

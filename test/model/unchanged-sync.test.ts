@@ -17,7 +17,7 @@ interface Answer {
   wire: number;
 }
 
-/** A phone: it asks for compressed answers over one connection, and knows the tags of those it has. */
+/** A phone: it requests compressed responses over one connection, with the ETags that it has. */
 class Phone {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
   readonly #etags = new Map<string, string>();
@@ -29,7 +29,7 @@ class Phone {
     this.#token = token;
   }
 
-  /** Asks for all of these; answers their statuses and how many bytes went over the wire. */
+  /** Requests all paths; returns their statuses and the number of bytes transferred. */
   async synchronize(paths: readonly string[]): Promise<{ statuses: Set<number>; bytes: number }> {
     const statuses = new Set<number>();
     let bytes = 0;
@@ -67,7 +67,7 @@ class Phone {
   }
 }
 
-test('to learn that nothing of 50 plants and 3,000 events has changed takes at most 60 KB', async () => {
+test('checking that none of 50 plants and 3,000 events has changed takes at most 60 KB', async () => {
   const user = await service.user();
   const quiet = { advance: () => undefined, stop: () => undefined };
   const garden = { user: user.id, tier: 'pro', plants: 50, events: 3000, seed: 7 } as const;

@@ -11,7 +11,7 @@ import {
   program,
 } from './support';
 
-/** A container's way to see processes, networks and users: its own, with others of the same numbers. */
+/** Namespaces of processes, networks and users, as containers have them. */
 const APART = ['unshare', '--user', '--map-root-user', '--pid', '--fork', '--kill-child'];
 const CONTAINER = [...APART, '--mount-proc', '--net', '--ipc', '--uts'];
 const itApart = isAllowed('unshare', ...CONTAINER.slice(1), 'true') ? test : test.skip;

@@ -13,7 +13,7 @@ import {
 } from './support';
 import { freePort } from '../support/processes';
 
-/** A data directory as versions of this program made it whose servers listened on ports. */
+/** A data directory of earlier releases, whose servers listened on ports. */
 async function oldDirectory(): Promise<{ dataDir: string; mongod: ReturnType<typeof aProcess> }> {
   const dataDir = await dataDirectory();
   for (const name of ['holders', 'locks', 'logs', 'mongodb', 'redis']) {

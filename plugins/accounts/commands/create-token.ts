@@ -12,7 +12,7 @@ import { MANAGE_SCOPE, personalScopes, usualScopes } from '../scope';
 import { makeMany, resultOf } from './make-many';
 import { readUsers } from './user-list';
 
-/** A longer lifetime is a typing error. */
+/** A longer lifetime is probably a typing error. */
 export const MAX_SECONDS = 100 * YEAR_SECONDS;
 const MAX_NAME_LENGTH = 100;
 
@@ -57,7 +57,7 @@ export function createToken(
     .addOption(tierOption("set the account's tier; a new account is free by default"))
     .option(
       '--scopes <scopes>',
-      `its scopes, by comma (default: ${usual.join(',')})`,
+      `its scopes, separated by commas (default: ${usual.join(',')})`,
       scopeList(personalScopes(commandLine.scopes)),
     )
     .option('--name <name>', 'a name to recognize it by', tokenName, 'token')

@@ -40,7 +40,7 @@ async function* eachMade(
     for (const [index, each] of tried.entries()) {
       if (each.status === 'fulfilled') continue;
       throw new CommandError(
-        `No token was created for ${chunk[index]?.userId} and all users that are not printed: ${reasonOf(each.reason)}`,
+        `No token was created for ${chunk[index]?.userId} or any other user that is not printed: ${reasonOf(each.reason)}`,
       );
     }
   }

@@ -85,7 +85,7 @@ function revokeToken(
     .command('revoke')
     .summary('revoke a token, or all of a user')
     .description(
-      'Revokes a token, or all tokens of a user, permanently and from the next request on. All of a user include those of authorized apps.',
+      'Revokes a token, or all tokens of a user, permanently and from the next request on. --user also revokes the tokens of authorized apps.',
     )
     .argument(
       '[id]',

@@ -9,7 +9,7 @@ import type { PluginReference } from '../../../src/plugins/host';
 import type { Accounts } from '../exports';
 
 const DAY_SECONDS = DAY_MS / 1000;
-/** Two tokens that are valid for longer than this are no rotation. */
+/** A longer overlap is no longer a rotation. */
 const MAX_OVERLAP_SECONDS = 90 * DAY_SECONDS;
 
 /** Adds `token rotate`. */

@@ -85,7 +85,7 @@ function setUser(
     .command('set')
     .summary('change an account')
     .description(
-      `Changes the tier or the time zone of an account. What was logged keeps the day that it had in the time zone before.`,
+      `Changes the tier or the time zone of an account. Logged events keep the calendar day that they had in the previous time zone.`,
     )
     .argument('<user>', 'the user', userName)
     .addOption(tierOption('the tier'))

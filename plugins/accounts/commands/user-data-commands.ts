@@ -18,7 +18,7 @@ export function exportUser(
     .command('export')
     .summary('print all data of a user')
     .description(
-      `Prints all data of a user as JSON: the account, its tokens without secrets, the records of each collection, and the account's entries in the audit log. Each record is as it is when it is read.`,
+      `Prints all data of a user as JSON: the account, its tokens without secrets, the records of each collection, and the account's entries in the audit log. It is not a snapshot: each record is read on its own.`,
     )
     .argument('<user>', 'the user', userName)
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- user export ada > ada.json')

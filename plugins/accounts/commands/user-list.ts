@@ -5,7 +5,7 @@ import { TIERS, type Tier } from '../../../src/core/identity';
 import { newUserNameFault } from '../../../src/core/text/names';
 import { reasonOf } from '../../../src/core/values';
 
-/** More take several runs. */
+/** More users take several runs. */
 const MAX_USERS = 100_000;
 /** How many faults are listed; a file in another format has one on each line. */
 const MAX_FAULTS = 20;

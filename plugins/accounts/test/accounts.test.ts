@@ -62,7 +62,7 @@ test('accounts with equal revisions see their own data', async () => {
   expect(lists.map(({ body }) => body as unknown)).toEqual(plants.map((plant) => [plant]));
 });
 
-test('an account that is created again shows nothing of the deleted one', async () => {
+test('an account that is created again shows no data of the deleted one', async () => {
   const revision = async () => (await accounts.account('phoenix'))?.revision ?? 0;
   const before = await service.user({ id: 'phoenix' });
   await before.plant();
@@ -82,7 +82,7 @@ test('two tokens of one account see the same data', async () => {
   expect((await second.get('/api/plants')).body).toEqual([plant]);
 });
 
-test('a change of tier opens and closes the monthly view from the next request on', async () => {
+test('changing the tier allows or refuses the monthly view from the next request on', async () => {
   const user = await service.user({ tier: 'free' });
   const plant = await user.plant();
   expect(await monthView(user, plant.id)).toBe(403);
@@ -92,7 +92,7 @@ test('a change of tier opens and closes the monthly view from the next request o
   expect(await monthView(user, plant.id)).toBe(403);
 });
 
-test('a change of tier moves the limits from the next request on', async () => {
+test('changing the tier changes the limits from the next request on', async () => {
   const user = await service.user({ tier: 'free' });
   const add = () => user.post('/api/plants', { name: 'Fern' });
   for (let count = 0; count < FREE; count += 1) await add().expect(201);
@@ -102,7 +102,7 @@ test('a change of tier moves the limits from the next request on', async () => {
   expectError(await add(), 403, 'plant_limit_reached', /pro/);
 });
 
-test('a change of tier on one server counts on another from the next request on', async () => {
+test('changing the tier on one server takes effect on another from the next request on', async () => {
   const second = await startService({ mongodbUri: service.mongodbUri });
   try {
     const user = await service.user({ tier: 'free' });
@@ -115,7 +115,7 @@ test('a change of tier on one server counts on another from the next request on'
   }
 });
 
-test('a change of an account that is not there fails and makes none', async () => {
+test('changing an account that does not exist fails and creates none', async () => {
   await expect(accounts.changeAccount('nobody', { tier: 'pro' })).rejects.toThrow();
   expect(await accounts.account('nobody')).toBeUndefined();
 });

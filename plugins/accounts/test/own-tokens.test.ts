@@ -27,7 +27,7 @@ async function listed(): Promise<Record<string, unknown>[]> {
   return records(bodyOf(await ada.get('/api/account/tokens').expect(200))['items']);
 }
 
-test('a person creates a token that works until it is revoked, and sees it once', async () => {
+test('a person creates a token, which is shown once and works until it is revoked', async () => {
   const { id, token, ...rest } = await make();
   expect(rest).toMatchObject({ name: 'Phone', scopes: ['plants:read'], lastUsedAt: null });
   const phone = userOf(service.url, ada.id, token);
@@ -51,14 +51,14 @@ test('a token has no more scopes, and lives no longer, than the one that creates
   expect(made).toMatchObject({ expiresAt: record(short)['expiresAt'] });
 });
 
-test("another account's token is not there", async () => {
+test('the token of another account is not found', async () => {
   const { id, token } = await make();
   const bob = await service.user();
   expectError(await bob.delete(`/api/account/tokens/${id}`), 404, 'token_not_found');
   await userOf(service.url, ada.id, token).get('/api/plants').expect(200);
 });
 
-test('these operations need the scope account', async () => {
+test('the operations require the scope account', async () => {
   const { token } = await make();
   const phone = userOf(service.url, ada.id, token);
   for (const answer of [

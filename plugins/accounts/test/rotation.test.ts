@@ -82,7 +82,7 @@ test('an overlap of 0 ends the old token at once', async () => {
   await expectStatus(made.user, 200);
 });
 
-test('no overlap extends a token', async () => {
+test('an overlap never extends a token', async () => {
   setClock(START);
   const old = await makeToken('short', HOUR);
   const made = await rotate(old.view.id, 24 * HOUR);
@@ -90,7 +90,7 @@ test('no overlap extends a token', async () => {
   expect(made.view.expiresAt).toEqual(new Date(START + HOUR_MS));
 });
 
-test('a token that was rotated, is revoked or has expired is not rotated', async () => {
+test('a token that was rotated, was revoked or has expired cannot be rotated', async () => {
   setClock(START);
   const [rotated, revoked, expired] = [
     await makeToken('ended'),
@@ -145,7 +145,7 @@ test('concurrent prunes delete, count and record each token once', async () => {
   }
 });
 
-test('pruning reads no other tokens', async () => {
+test('pruning reads only expired tokens', async () => {
   setClock(START);
   await makeToken('good');
   const queries = await queriesOf(service, () => accounts.pruneTokens());

@@ -93,7 +93,7 @@ test('only the SHA-256 of a token is stored, anywhere in the database', async ()
   expect(stored).toContain(sha256.copy().digest('base64url'));
 });
 
-test('what operators see of a token is everything but the token', async () => {
+test('operators see everything about a token except the token itself', async () => {
   const { token, view } = await makeToken('viewed', 60);
   expect(Object.keys(view).sort()).toEqual(
     [
@@ -152,7 +152,7 @@ test('a token that is revoked on one server is refused by another from the next 
   }
 });
 
-test('a token that is revoked amid requests and changes is refused ever after', async () => {
+test('a token that is revoked during requests and changes stays refused', async () => {
   for (let round = 0; round < 5; round += 1) {
     const { user, view } = await makeToken('amid', 3600, ['plants:read', 'plants:write']);
     await user.post('/api/plants', { name: 'Fern' }).expect(201);
@@ -172,7 +172,7 @@ test('a token that is revoked amid requests and changes is refused ever after', 
   }
 });
 
-test('revoking twice keeps the moment of the first, and revoking nothing says so', async () => {
+test('revoking twice keeps the time of the first, and revoking an unknown token returns nothing', async () => {
   const { view } = await makeToken('twice');
   setClock(START);
   await accounts.revokeToken(view.id);

@@ -51,12 +51,12 @@ test("a person with every other scope cannot call a backend's operations", async
   }
 });
 
-test('nobody comes in without a token', async () => {
+test('a request without a token is refused', async () => {
   expectError(await service.anonymous.get('/api/accounts'), 401, 'unauthorized');
   expectError(await service.anonymous.put('/api/accounts/ada').send({}), 401, 'unauthorized');
 });
 
-test("no person's token creates one for a backend, and no tool or list of scopes names its scope", async () => {
+test("a person's token cannot create one for a backend, and no tool or list of scopes names its scope", async () => {
   const ada = await service.user();
   const wanted = { name: 'More', scopes: ['accounts:manage'] };
   expectError(await ada.post('/api/account/tokens', wanted), 403, 'insufficient_scope');

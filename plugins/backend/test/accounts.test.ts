@@ -33,15 +33,18 @@ test('PUT creates an account once, and then changes it', async () => {
   expect(bodyOf(await shop.get(path).expect(200))).toEqual(changed);
 });
 
-test.each(['a', 'Ada.b_c-d@e|f:g', '9'.repeat(64), '...', '-'])('%j is an id', async (name) => {
-  const path = `/api/accounts/${encodeURIComponent(name)}`;
-  expect(bodyOf(await shop.put(path).expect(201))).toMatchObject({ id: name });
-  await shop.get(path).expect(200);
-  await shop.delete(path).expect(200);
-});
+test.each(['a', 'Ada.b_c-d@e|f:g', '9'.repeat(64), '...', '-'])(
+  '%j is a valid id',
+  async (name) => {
+    const path = `/api/accounts/${encodeURIComponent(name)}`;
+    expect(bodyOf(await shop.put(path).expect(201))).toMatchObject({ id: name });
+    await shop.get(path).expect(200);
+    await shop.delete(path).expect(200);
+  },
+);
 
 test.each(['a b', '~shop', 'ü', 'a'.repeat(65), 'a%00', '%2e%2e%2f', 'a%2Fb', '$ne', 'a+b', '{}'])(
-  '%j is no id: PUT is 400, all else 404',
+  '%j is not a valid id: PUT is 400, everything else 404',
   async (name) => {
     const path = `/api/accounts/${name.includes('%') ? name : encodeURIComponent(name)}`;
     expectError(await shop.put(path), 400, 'validation_error', /1 to 64/);
@@ -83,7 +86,7 @@ test.each([
   [{ tier: 'pro', tierUntil: '2030-01-01' }, ['tierUntil']],
   [{ timezone: 'Mars/Olympus' }, ['timezone']],
   [{ id: 'ada', userId: 'ada' }, ['id', 'userId']],
-])('an account of %j is refused, and not made', async (fields, faults) => {
+])('an account with %j is refused and not created', async (fields, faults) => {
   const path = `/api/accounts/${newId()}`;
   expect(faultsOf(await shop.put(path, fields).expect(400))).toEqual(faults);
   expectError(await shop.get(path), 404, 'account_not_found');

@@ -76,7 +76,7 @@ test.each([
   [{ name: '' }, ['name']],
   [{ expiresIn: 1 }, ['expiresIn']],
   [{ userId: 'ada' }, ['userId']],
-])('a token of %j is refused, and not made', async (fields, faults) => {
+])('a token with %j is refused and not created', async (fields, faults) => {
   const refused = await shop.post(`${path}/tokens`, { ...PHONE, ...fields }).expect(400);
   expect(faultsOf(refused)).toEqual(faults);
   expect(await listed()).toEqual([]);

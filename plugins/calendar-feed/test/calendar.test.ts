@@ -134,13 +134,13 @@ test('a new address replaces the previous one, and deleting removes it', async (
   await user.delete('/api/account/calendar').expect(200);
 });
 
-test('the address is shown once, also to a repeat', async () => {
+test('the address is shown only once, even if the request is repeated', async () => {
   const send = () => user.post('/api/account/calendar').set('Idempotency-Key', 'calendar');
   await send().expect(201);
   expectError(await send(), 409, 'idempotency_conflict', /a secret that is not shown again; make/);
 });
 
-test('it needs the scope to write, and nobody reads another’s', async () => {
+test('it requires plants:write, and shows only the account’s own care', async () => {
   await user.plant({ name: 'Fern', wateringFrequencyDays: 7 });
   const other = await service.user();
   expect(await eventsOf(await made(other))).toEqual([]);
@@ -148,7 +148,7 @@ test('it needs the scope to write, and nobody reads another’s', async () => {
   expectError(await reader.post('/api/account/calendar'), 403, 'insufficient_scope');
 });
 
-test('it ends with the account', async () => {
+test('it is deleted with the account', async () => {
   const path = await made();
   await user.delete('/api/account').send({ confirm: user.id }).expect(200);
   expectError(await read(path), 404, 'not_found');
@@ -156,7 +156,7 @@ test('it ends with the account', async () => {
   expect(await service.app.exportsOf(accountsPlugin).counts(user.id)).toBeUndefined();
 });
 
-test('an address that keeps guessing is refused, and what it guessed stands nowhere', async () => {
+test('a client that keeps guessing is refused, and its guesses are not logged', async () => {
   const strict = await startService({ env: { RATE_LIMIT_AUTH_FAILURES_MAX: '3' } });
   const owner = await strict.user();
   const { url } = bodyOf(await owner.post('/api/account/calendar').expect(201));

@@ -3,7 +3,7 @@ import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf } from '../../../test/support/shapes';
 import type { CareItem, DueCare } from '../schema';
 
-/** Somebody who has plants with schedules, and what they are told of them. */
+/** A user with plants and schedules, and the due care that they get. */
 export interface CareUser extends TestUser {
   schedule(plantId: string, fields: object): Promise<{ id: string }>;
   due(query?: string): Promise<DueCare>;

@@ -93,7 +93,7 @@ test('a season can span the new year', () => {
   expect(next(3, southern, '2026-05-28')).toEqual(['2026-06-18', '2026-07-09', '2026-07-30']);
 });
 
-test('the interval of the due day counts, not that of the day of the last care', () => {
+test('the interval that holds on the due day counts, not that on the day of the last care', () => {
   const winter = { everyDays: 5, seasons: [{ from: '12-01', to: '02-28', everyDays: 20 }] };
   expect(next(1, winter, '2026-11-27')).toEqual(['2026-12-17']);
   // Long ago by the interval of spring.
@@ -136,7 +136,7 @@ test('a skip counts like care, and a snooze sets the day', () => {
   expect(take(2, dueDays(weekly, snoozed, '2026-01-05'))).toEqual(['2026-01-20', '2026-01-27']);
 });
 
-test('a rule can leave no day', () => {
+test('a rule may leave no day on which care is due', () => {
   const february = { months: [2], seasons: [{ from: '02-01', to: '02-29', everyDays: 0 }] };
   const none: Partial<Rule>[] = [
     { everyDays: 7, endOn: '2025-12-31' },

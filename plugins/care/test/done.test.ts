@@ -59,7 +59,7 @@ describe('done', () => {
     expect(second.body).toMatchObject({ items: [{ text: 'To the left' }] });
   });
 
-  test('by type, counts for all such care of several plants or of a location', async () => {
+  test('by type, logs care of several plants or of a location', async () => {
     await user.schedule(fern, { everyDays: 5 });
     const some = await done({ plantIds: [moss, fern], type: 'watered' }).expect(201);
     expect(itemsOf(some.body, 'next')).toEqual([

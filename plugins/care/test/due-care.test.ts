@@ -104,7 +104,7 @@ test('a changed or cleared frequency takes effect at once', async () => {
   expect(await inShort(user, ALWAYS)).toEqual([]);
 });
 
-test('due days of events at any moment have four-digit years', async () => {
+test('due days have four-digit years, whenever the event occurred', async () => {
   const user = await userAt('2026-03-10T12:00:00Z');
   const { id } = await user.plant({
     ...{ name: 'Fern', wateringFrequencyDays: 365, fertilizerFrequencyDays: 1 },
@@ -124,7 +124,7 @@ test.each(['dueBy=tomorrow', 'dueBy=2026-02-30', 'type=repotted', 'location='])(
   },
 );
 
-test('due care is that of the account only', async () => {
+test('due care shows only plants of the account', async () => {
   const user = await userAt('2026-03-10T12:00:00Z');
   await user.plant({ wateringFrequencyDays: 5 });
   expect(await inShort(await userAt('2026-03-10T12:00:00Z'))).toEqual([]);
@@ -153,7 +153,7 @@ describe('days are those of the account’s time zone', () => {
     ]);
   });
 
-  test('the day of care is that of the last event, whatever days were before it', async () => {
+  test('the day of care is that of the last event, whatever the days of earlier ones', async () => {
     const user = await userAt('2026-03-15T11:30:00Z', 'Pacific/Auckland');
     const { id } = await user.plant({ name: 'Fern', wateringFrequencyDays: 1 });
     const first = await user.event(id, { occurredAt: '2026-03-14T11:30:00Z' });
@@ -173,7 +173,7 @@ describe('days are those of the account’s time zone', () => {
   test.each([
     ['America/St_Johns', '2026-03-07T12:00:00Z', '2026-03-09T02:30:00Z'],
     ['Pacific/Auckland', '2026-04-04T12:00:00Z', '2026-04-05T12:00:00Z'],
-  ])('also where the clock is changed (%s)', async (timezone, at, midnight) => {
+  ])('and across clock changes (%s)', async (timezone, at, midnight) => {
     const user = await userAt(at, timezone);
     const { id } = await user.plant({ wateringFrequencyDays: timezone.startsWith('A') ? 2 : 1 });
     await user.event(id, { occurredAt: at });
@@ -183,7 +183,7 @@ describe('days are those of the account’s time zone', () => {
     expect((await due(user)).items).toMatchObject([{ daysOverdue: 0 }]);
   });
 
-  test('an answer changes when the day ends, and not before', async () => {
+  test('a response changes when the day ends, and not before', async () => {
     const user = await userAt('2026-03-15T10:59:59Z', 'Pacific/Auckland');
     await user.plant({ wateringFrequencyDays: 1 });
     const first = await user.get('/api/care').expect(200);
@@ -207,7 +207,7 @@ describe('the last feeding', () => {
     return { user, id: (await user.plant({ fertilizerFrequencyDays: 30 })).id };
   }
 
-  test('is the latest, in whatever order feedings are logged, moved, deleted and restored', async () => {
+  test('is the latest one, in whatever order feedings are logged, moved, deleted and restored', async () => {
     const { user, id } = await fed();
     const late = await log(user, id, at(9));
     const early = await log(user, id, at(3));
@@ -229,14 +229,14 @@ describe('the last feeding', () => {
     expect(await lastDone(user)).toEqual([]);
   });
 
-  test('is not shown by the plant, and neither are snoozes', async () => {
+  test('is not shown in the plant, and neither are snoozes', async () => {
     const { user, id } = await fed();
     await log(user, id, at(9));
     const shown = JSON.stringify((await user.get(`/api/plants/${id}`).expect(200)).body);
     expect(shown).not.toMatch(/lastFertilized|[sS]nooze/);
   });
 
-  test('cannot be set by whoever adds or changes a plant', async () => {
+  test('cannot be set by adding or changing a plant', async () => {
     const { user, id } = await fed();
     for (const field of ['lastFertilized', 'wateringSnoozedUntil']) {
       const answer = await user.patch(`/api/plants/${id}`, { [field]: at(1) });

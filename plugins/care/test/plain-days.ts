@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { addDays } from '../../../src/core/time';
 import { type CareSoFar, overlap, type Rule, type Season, WEEKDAYS } from '../schedules/days';
 
-/** The rule word for word, day by day: slow, and easy to check. */
+/** The rule of docs/api.md word for word, day by day: slow, but easy to check. */
 export const plainly = {
   isIn({ from, to }: Season, day: string): boolean {
     const year = Number(day.slice(0, 4));
@@ -11,7 +11,7 @@ export const plainly = {
     const first = from === '02-29' && !isLeap ? '03-01' : from;
     const last = to === '02-28' || to === '02-29' ? (isLeap ? '02-29' : '02-28') : to;
     const date = day.slice(5);
-    // By the dates that were given: the 29th of February alone is no year in other years.
+    // By the given dates: 29 February alone does not exist in other years.
     const spansNewYear = from > (to === '02-28' ? '02-29' : to);
     return spansNewYear ? date >= first || date <= last : date >= first && date <= last;
   },

@@ -122,7 +122,7 @@ describe('what counts as care', () => {
     expect(await user.days(ALWAYS)).toEqual(['Fern watered 2026-03-18']);
   });
 
-  test('it follows events that are moved, deleted, restored or assigned to another schedule', async () => {
+  test('changes when events are moved, deleted, restored or assigned to another schedule', async () => {
     const { id } = await user.schedule(fern, { everyDays: 10 });
     const one = await user.event(fern, { scheduleId: id, occurredAt: '2026-03-01T12:00:00Z' });
     const two = await user.event(fern, { occurredAt: '2026-03-04T12:00:00Z' });
@@ -199,7 +199,7 @@ describe('days', () => {
     });
   });
 
-  test('today is that of the account’s time zone', async () => {
+  test('today is the current day in the account’s time zone', async () => {
     const kiribati = await careUser(service, '2026-03-10T09:59:00Z', 'Pacific/Kiritimati');
     const { id } = await kiribati.plant({ name: 'Palm' });
     await kiribati.schedule(id, { weekdays: ['wed'] });
@@ -231,7 +231,7 @@ describe('with to, later occurrences are listed', () => {
     });
   });
 
-  test('of which only the first is snoozed', async () => {
+  test('with a snooze applied to the first one only', async () => {
     const { id: scheduleId } = await user.schedule(fern, { everyDays: 3 });
     const snooze = { plantId: fern, scheduleId, until: '2026-03-12' };
     await user.post('/api/care/snooze', snooze).expect(200);
@@ -248,7 +248,7 @@ describe('with to, later occurrences are listed', () => {
     }
   });
 
-  test('whole days of at most 5,000 items, through the last of them', async () => {
+  test('in complete days of at most 5,000 items, up to the day in through', async () => {
     for (let count = 0; count < 20; count += 1) {
       await user.schedule(fern, { care: 'other', label: `Task ${count}`, everyDays: 1 });
     }

@@ -68,7 +68,7 @@ test('PATCH changes and clears the given fields only', async () => {
   expect(same).toEqual(changed);
 });
 
-test('of two changes of the same state the second is refused', async () => {
+test('of two changes to the same state the second is refused', async () => {
   const { id } = await created();
   const { headers } = await change(id, { everyDays: 8 }).expect(200);
   const tagged = () => change(id, { everyDays: 9 }).set('If-Match', headers['etag'] ?? '');
@@ -118,7 +118,7 @@ test.each<[field: string, fields: object]>([
       })),
     },
   ],
-])('a fault of %s is named: %j', async (field, fields) => {
+])('a fault in %s is reported by field: %j', async (field, fields) => {
   const answer = await create(fields).expect(400);
   expect(faultsOf(answer)).toEqual([field]);
   expect(await listed()).toEqual([]);
@@ -150,7 +150,7 @@ test('a plant has at most twenty, even if many are added at once', async () => {
   await created();
 });
 
-test('schedules of others, and unknown ids, are not found', async () => {
+test('schedules of other accounts, and unknown ids, are not found', async () => {
   const { id } = await created();
   const other = await service.user();
   expectError(await other.get(`/api/plants/${plantId}/schedules`), 404, 'plant_not_found');
@@ -160,7 +160,7 @@ test('schedules of others, and unknown ids, are not found', async () => {
   expect(await listed()).toHaveLength(1);
 });
 
-test('deleting a plant deletes its schedules only', async () => {
+test('deleting a plant deletes its own schedules only', async () => {
   const { id: gone } = await created();
   const { id: other } = await user.plant();
   await create({ everyDays: 3 }, other).expect(201);
@@ -182,7 +182,7 @@ test('copies get new, changed and deleted schedules', async () => {
   client.close();
 });
 
-test('with a deleted schedule copies lose its snooze', async () => {
+test('deleting a schedule removes its snooze from copies', async () => {
   const client = new Client(service.url, user.token);
   const { id: scheduleId } = await created();
   const until = new Date(Date.now() + 5 * 24 * 3600 * 1000).toISOString().slice(0, 10);

@@ -86,7 +86,7 @@ describe('a snooze stands until care is done after it was set', () => {
     setClock(LATER);
   });
 
-  test('and again if that care is deleted, until it is restored', async () => {
+  test('and stands again if that care is deleted, until it is restored', async () => {
     const event = await user.event(plantId);
     expect(await dueOn()).toEqual({ ...SNOOZED, watered: '2026-03-14' });
     await user.delete(`/api/events/${event.id}`).expect(200);
@@ -95,7 +95,7 @@ describe('a snooze stands until care is done after it was set', () => {
     expect(await dueOn()).toEqual({ ...SNOOZED, watered: '2026-03-14' });
   });
 
-  test('and again if that care is moved to before it', async () => {
+  test('and stands again if that care is moved to before it', async () => {
     const event = await user.event(plantId);
     const move = (occurredAt: string) =>
       user.patch(`/api/events/${event.id}`, { occurredAt }).expect(200);
@@ -108,7 +108,7 @@ describe('a snooze stands until care is done after it was set', () => {
     expect(await dueOn()).toEqual({ ...SNOOZED, watered: '2026-03-13' });
   });
 
-  test('whatever earlier care or other events are logged', async () => {
+  test('whatever earlier care and other events are logged', async () => {
     for (let year = 2020; year <= 2025; year += 1) {
       await user.event(plantId, { occurredAt: `${year}-06-01T12:00:00Z` });
     }
@@ -118,7 +118,7 @@ describe('a snooze stands until care is done after it was set', () => {
     expect(await dueOn()).toEqual(SNOOZED);
   });
 
-  test('also in bulk', async () => {
+  test('even if it is logged in bulk', async () => {
     const plants = [plantId];
     for (let count = 0; count < 4; count += 1) {
       const { id } = await user.plant({ wateringFrequencyDays: 3 });
@@ -134,7 +134,7 @@ describe('a snooze stands until care is done after it was set', () => {
     expect(await everyDueOn('watered')).toEqual(plants.map(() => '2026-03-20'));
   });
 
-  test('or until its frequency is cleared, even if another one is set', async () => {
+  test('or until its frequency is cleared, even if it is set again', async () => {
     await user.patch(`/api/plants/${plantId}`, { wateringFrequencyDays: 5 }).expect(200);
     expect(await dueOn()).toEqual(SNOOZED);
     await user.patch(`/api/plants/${plantId}`, { wateringFrequencyDays: null }).expect(200);
@@ -162,7 +162,7 @@ test('the days are those of the account’s time zone', async () => {
   await snooze('2027-03-11').expect(200);
 });
 
-test('an unknown plant, or one without that frequency, is refused', async () => {
+test('a snooze of an unknown plant, or of one without that frequency, is refused', async () => {
   const other = await service.user({ expiresInSeconds: 10 * 365 * 24 * 60 * 60 });
   for (const id of [NOBODYS_ID, (await other.plant({ wateringFrequencyDays: 1 })).id]) {
     const body = { plantId: id, type: 'watered', until: '2026-03-20' };

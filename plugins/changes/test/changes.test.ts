@@ -75,7 +75,7 @@ test('a sync after one event is one request of less than 2 KB', async () => {
   expect(response.text.length).toBeLessThan(2000);
 });
 
-test('unchanged changes are 304', async () => {
+test('changes that are still the same are 304', async () => {
   await user.plant();
   const cursor = await upToDate();
   const first = await user.get(`/api/changes?since=${cursor}`).expect(200);
@@ -102,7 +102,7 @@ test('deletions of events and plants are listed by kind and id', async () => {
   expect(page.events).toEqual([]);
 });
 
-test('the deletion of a plant implies those of its events, before and after they are marked as deleted', async () => {
+test('the deletion of a plant implies the deletion of its events, before and after they are marked as deleted', async () => {
   const plant = await user.plant();
   const cursor = await upToDate();
   for (let count = 0; count < 5; count += 1) await user.event(plant.id);
@@ -155,7 +155,7 @@ test('only records that show a deleted photo are sent again', async () => {
   });
 });
 
-test('of the events only those that show a deleted photo are read to bring them again', async () => {
+test('only events that show a deleted photo are read to send them again', async () => {
   const photo = await user.photo();
   const { id } = await user.plant();
   await several(40, () => user.event(id));

@@ -3,10 +3,10 @@ import type { mongo } from 'mongoose';
 import { changeInChunks } from '../../../src/data/schema/chunks';
 import type { Migration } from '../../../src/data/schema/migration';
 
-/** Plants changed at a time: few enough for one moment. */
+/** Plants changed by one command: few enough that it is quick. */
 const CHUNK = 100;
 
-/** Adds to plants, which know it of waterings alone, when they were last fertilized. */
+/** Adds the last fertilizing to plants, which only have their last watering. */
 export const lastFertilized: Migration = {
   name: '0002-last-fertilized',
   besideOlder: false,

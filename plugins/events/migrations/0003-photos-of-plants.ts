@@ -5,20 +5,19 @@ import { changeInChunks } from '../../../src/data/schema/chunks';
 import type { Migration, MigrationRun } from '../../../src/data/schema/migration';
 import { nextRevision } from '../../../src/data/schema/revisions';
 
-/** Photos changed at a time: few enough for one moment. */
+/** Photos changed by one command: few enough that it is quick. */
 const CHUNK = 100;
 
 /**
- * Gives photos that are of no plant to a plant that shows them, as is done since for each that begins
- * to. Those of a plant that was deleted cannot be told from others; they stay without one unless
- * another plant shows them.
+ * Assigns photos without a plant to a plant that shows them, as requests do since 1.1.0. Photos of a
+ * deleted plant look the same; they stay without a plant unless another one shows them.
  */
 export const photosOfPlants: Migration = {
   name: '0003-photos-of-plants',
   besideOlder: false,
   run: async (run) => {
     const photos = run.collection('photos');
-    // Data of the first release has no such indexes yet, and each photo would be looked for among all.
+    // Data of the first release lacks these indexes, without which each look-up would scan all records.
     const [plants, events] = [run.collection('plants'), run.collection('events')];
     await plants.createIndex({ userId: 1, primaryPhotoId: 1, revision: 1, _id: 1 }, {}, {});
     const ofPhoto = { userId: 1, 'photos.photoId': 1, revision: 1, _id: 1 } as const;

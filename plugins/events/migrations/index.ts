@@ -3,7 +3,7 @@ import { addRevisions } from '../../../src/data/schema/revisions';
 import { lastFertilized } from './0002-last-fertilized';
 import { photosOfPlants } from './0003-photos-of-plants';
 
-/** Events had no revisions and plants no last feeding; days were counted by the zone of the moment. */
+/** Earlier releases stored no revisions of events, no last fertilizing of plants, and no calendar days. */
 export const migrations = [
   addRevisions('0001-revisions', 'events'),
   lastFertilized,
@@ -15,7 +15,7 @@ export const migrations = [
       update: (occurredOn) => [{ $set: { occurredOn } }],
     },
   ]),
-  // The days that the events have got.
+  // After the days of events, since both must agree.
   addDays('0005-last-care-days', 'plants', [
     datedMoment('lastWatered', 'lastWatering'),
     datedMoment('lastFertilized', 'lastFertilizing'),

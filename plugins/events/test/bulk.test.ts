@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterAll(() => service.close());
 
-/** The ids of new plants, in the order of the list of plants. */
+/** Creates plants, and returns their ids in the order of the list. */
 async function plants(count: number, fields: object = {}, of = user): Promise<string[]> {
   const made = await several(count, () => of.plant(fields));
   const ids = new Set(made.map(({ id }) => id));
@@ -29,7 +29,7 @@ async function plants(count: number, fields: object = {}, of = user): Promise<st
 }
 
 function itemsOf(answer: { body: unknown }): ListedEvent[] {
-  return bodyOf(answer)['items'] as ListedEvent[]; // What the tests compare.
+  return bodyOf(answer)['items'] as ListedEvent[]; // The tests compare these fields.
 }
 
 test('each plant gets its own event, in the order of the list of plants', async () => {
@@ -47,7 +47,7 @@ test('each plant gets its own event, in the order of the list of plants', async 
   }
 });
 
-test('it is a watering, now, unless it says otherwise, and moves all that derives from it', async () => {
+test('by default it is a watering now, and updates all derived data', async () => {
   const plantIds = await plants(3);
   const items = itemsOf(await user.post('/api/events', { plantIds }).expect(201));
   expect(new Set(items.map(({ type }) => type))).toEqual(new Set(['watered']));
@@ -61,7 +61,7 @@ test('it is a watering, now, unless it says otherwise, and moves all that derive
   expect([overview.totalEvents, wateringStreaks.currentStreak]).toEqual([3, 1]);
 });
 
-test('an earlier moment moves no plant that was watered since', async () => {
+test('an earlier occurredAt does not change plants that were watered since', async () => {
   const [one = '', other = ''] = await plants(2);
   const { occurredAt } = await user.event(one);
   const body = { plantIds: [one, other], occurredAt: '2020-01-01T00:00:00Z' };
@@ -96,7 +96,7 @@ test('a location selects exactly its plants', async () => {
   expectError(none, 400, 'validation_error', /^location /);
 });
 
-test('care of 100 plants at a location is logged, of 101 it is refused', async () => {
+test('care of 100 plants at a location is logged, and of 101 refused', async () => {
   const ids = await plants(101, { location: 'Hall' });
   const refused = await user.post('/api/events', { location: 'Hall' });
   expectError(refused, 400, 'validation_error', /100/);
@@ -107,7 +107,7 @@ test('care of 100 plants at a location is logged, of 101 it is refused', async (
   );
 });
 
-test('an unknown plant or photo undoes everything', async () => {
+test('with an unknown plant or photo, nothing is logged', async () => {
   const plantIds = await plants(2);
   const theirs = await (await service.user()).plant();
   for (const id of [NOBODYS_ID, theirs.id]) {
@@ -150,7 +150,7 @@ test('each event counts against the limit, and none is logged beyond it', async 
   expectError(one, 403, 'feature_not_available');
 });
 
-test('a retry under the same key logs nothing more', async () => {
+test('a retry with the same key logs nothing more', async () => {
   const plantIds = await plants(2);
   const send = () =>
     user.post('/api/events', { plantIds }).set('Idempotency-Key', 'once').expect(201);
@@ -178,7 +178,7 @@ test('a hundred plants take as many commands as one', async () => {
   }
 });
 
-test('an assistant gets a response that is too long in parts, each event once', async () => {
+test('an assistant gets a long response in parts, with each event once', async () => {
   const pro = await service.user({ tier: 'pro' });
   const plantIds = await plants(3, {}, pro);
   const photos = await several(20, () => pro.photo(LARGEST_PHOTO));

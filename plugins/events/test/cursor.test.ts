@@ -37,14 +37,14 @@ test('a cursor with any one character changed is refused', async () => {
   }
 });
 
-test('the last character of a cursor has no variants that mean the same', async () => {
+test('the last character of a cursor cannot be replaced by an equivalent one', async () => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   for (const last of alphabet.replace(cursor.at(-1) ?? '', '')) {
     expectError(await next(cursor.slice(0, -1) + last), 400, 'invalid_cursor');
   }
 });
 
-test('a cursor that was cut anywhere is refused', async () => {
+test('a truncated cursor is refused, wherever it was cut', async () => {
   for (let length = 0; length < cursor.length; length += 1) {
     expectError(await next(cursor.slice(0, length)), 400, 'invalid_cursor');
     expectError(await next(cursor.slice(cursor.length - length)), 400, 'invalid_cursor');
@@ -75,11 +75,11 @@ test.each([
   ['a position without its check', Buffer.from('0.0192f0c1-7b7e').toString('base64url')],
   ['bytes that are no text', Buffer.from([0xff, 0xfe, 0x00, 0x80]).toString('base64url')],
   ['8,000 letters', 'A'.repeat(8000)],
-])('%s is no cursor', async (_what, text) => {
+])('%s is not a cursor', async (_what, text) => {
   expectError(await next(text), 400, 'invalid_cursor');
 });
 
-test('plain base64 of the same bytes is no cursor', async () => {
+test('plain base64 of the same bytes is not a cursor', async () => {
   const bytes = Buffer.from(cursor, 'base64url');
   const base64 = bytes.toString('base64');
   if (base64 !== cursor) expectError(await next(base64), 400, 'invalid_cursor');
@@ -102,6 +102,6 @@ test('a cursor is valid for its plant, whatever the case of the id in the path',
   await next(cursor, plantId.toUpperCase()).expect(200);
 });
 
-test('a wrong cursor is reported before a missing plant', async () => {
+test('an invalid cursor is reported before a missing plant', async () => {
   expectError(await next('garbage', '00000000-0000-4000-8000-000000000000'), 400, 'invalid_cursor');
 });

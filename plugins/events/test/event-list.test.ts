@@ -11,7 +11,7 @@ const garden = plantForEachTest();
 
 const moment = (minute: number): string => new Date(Date.UTC(2026, 2, 1, 0, minute)).toISOString();
 
-/** Logs an event at each of the minutes. */
+/** Logs an event at each of some minutes. */
 function log(minutes: readonly number[]) {
   return Promise.all(
     minutes.map((minute) =>
@@ -51,17 +51,17 @@ test('hasMore is false on the last page, even if it is full', async () => {
   expect(all).toMatchObject({ hasMore: false, nextCursor: null });
 });
 
-test('events are listed by when they happened, not by when they were logged', async () => {
+test('events are listed by when they occurred, not by when they were logged', async () => {
   const events = await log([5, 1, 9, 3, 7]);
   expect(await allPages(garden.user, garden.plantId, 2)).toEqual(newestFirst(events));
 });
 
-test('events at the same moment are listed by id, and none is lost or doubled between pages', async () => {
+test('events at the same moment are listed by id, and none is lost or repeated between pages', async () => {
   await log([0]);
   const collection = garden.service.app.database.connection.collection('events');
   const stored = { userId: garden.user.id, plantId: new mongo.UUID(garden.plantId) };
   const [known] = await collection.find(stored).toArray();
-  // Ids in no order of time, as other versions of UUIDs would be; Mongoose's own type wants ObjectIds.
+  // Ids that do not sort by time, as those of other UUID versions; Mongoose's type expects ObjectIds.
   const copies = Array.from({ length: 25 }, (_, index) => ({
     ...known,
     _id: new mongo.UUID(randomUUID()),
@@ -83,7 +83,7 @@ test('pages of every size add up to the same list', async () => {
   }
 });
 
-test('the size of the page may change from page to page', async () => {
+test('limit can change from page to page', async () => {
   const events = newestFirst(await log([1, 2, 3, 4, 5, 6]));
   const first = await eventPage(garden.user, garden.plantId, { limit: 1 });
   const rest = await eventPage(garden.user, garden.plantId, {
@@ -93,7 +93,7 @@ test('the size of the page may change from page to page', async () => {
   expect([...first.items, ...rest.items]).toEqual(events);
 });
 
-test('100 is the largest page', async () => {
+test('a page has at most 100 events', async () => {
   await log(Array.from({ length: 101 }, (_, index) => index));
   const page = await eventPage(garden.user, garden.plantId, { limit: 100 });
   expect(page.items).toHaveLength(100);
@@ -177,7 +177,7 @@ test('paging is exact while writers never pause', async () => {
   }
 });
 
-test('the cursor still works when the event that it points at is deleted', async () => {
+test('a cursor still works after the event that it points at is deleted', async () => {
   const events = newestFirst(await log([1, 2, 3, 4]));
   const first = await eventPage(garden.user, garden.plantId, { limit: 2 });
   await garden.user.delete(`/api/events/${events[1]?.id ?? ''}`).expect(200);

@@ -27,11 +27,11 @@ const ids = (some: readonly { id: string }[]): string[] => some.map(({ id }) => 
 
 async function shown(): Promise<unknown> {
   const page = await user.get(`/api/plants/${plantId}/events`).expect(200);
-  const [event] = bodyOf(page)['items'] as Record<string, unknown>[]; // Compared by the tests.
+  const [event] = bodyOf(page)['items'] as Record<string, unknown>[]; // The tests compare them.
   return event?.['photos'];
 }
 
-test('photos are shown whole and in the order in which they were named', async () => {
+test('photos are shown in full, in the given order', async () => {
   const [a, b, c] = photos;
   for (const order of [
     [c, a, b],
@@ -69,19 +69,19 @@ test('a repeated photo id is refused, also in upper case', async () => {
   }
 });
 
-test('a photo named in upper case is the same photo', async () => {
+test('a photo id in upper case refers to the same photo', async () => {
   const [photo] = photos;
   const event = await user.event(plantId, { photoIds: [photo?.id.toUpperCase()] });
   expect(event['photos']).toEqual([photo]);
 });
 
-test('a list that is too long is refused for its length, whatever its items are', async () => {
+test('a list that is too long is refused for its length, whatever its items', async () => {
   const photoIds = Array.from({ length: 2500 }, () => 'not an id');
   const creation = await user.post(`/api/plants/${plantId}/events`, { photoIds });
   expectError(creation, 400, 'validation_error', /^photoIds must contain at most 20 items /);
 });
 
-test('a change of photoIds leaves exactly those, in their order', async () => {
+test('changing photoIds replaces all photos, in the given order', async () => {
   const [a, b, c, d] = ids(photos);
   const event = await user.event(plantId, { text: 'Kept', photoIds: [a, b] });
   for (const photoIds of [[c], [b, a], [d, c, b, a], [], [a]]) {
@@ -92,13 +92,13 @@ test('a change of photoIds leaves exactly those, in their order', async () => {
   }
 });
 
-test('a change of anything else leaves the photos', async () => {
+test('changing anything else keeps the photos', async () => {
   const event = await user.event(plantId, { photoIds: ids(photos.slice(0, 2)) });
   const change = await user.patch(`/api/events/${event.id}`, { text: 'x' }).expect(200);
   expect(bodyOf(change)['photos']).toEqual(photos.slice(0, 2));
 });
 
-test('photos that are missing or another user’s are refused and nothing is stored', async () => {
+test('photos that do not exist or are another user’s are refused, and nothing is stored', async () => {
   const other = await service.user();
   const foreign = await other.photo();
   const good = photos[0]?.id;
@@ -114,7 +114,7 @@ test('photos that are missing or another user’s are refused and nothing is sto
   expect(bodyOf(page)['items']).toEqual([event]);
 });
 
-test('a later crop of a photo shows in the events that have it', async () => {
+test('events show a photo with its later crop', async () => {
   const photo = await user.photo();
   const event = await user.event(plantId, { photoIds: [photo.id] });
   const crop = { x: 1, y: 2, width: 100, height: 101 };
@@ -129,7 +129,7 @@ test('a later crop of a photo shows in the events that have it', async () => {
   expect(bodyOf(unchanged)['photos']).toEqual([cropped.body]);
 });
 
-test('the same photo may be in many events and the primary one of a plant', async () => {
+test('a photo can be in several events and be the primary photo of a plant', async () => {
   const [photo] = photos;
   const first = await user.event(plantId, { photoIds: [photo?.id] });
   const second = await user.event(plantId, { photoIds: [photo?.id] });

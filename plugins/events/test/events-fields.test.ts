@@ -22,10 +22,10 @@ const FIELDS: Readonly<Record<string, FieldRule>> = {
 
 const garden = plantForEachTest();
 
-/** An event as the list shows it: there is no reading of one. */
+/** An event as the list shows it: single events cannot be read. */
 async function stored(id: string): Promise<Record<string, unknown>> {
   const page = await garden.user.get(`/api/plants/${garden.plantId}/events?limit=100`).expect(200);
-  const items = bodyOf(page)['items'] as Record<string, unknown>[]; // Compared by the caller.
+  const items = bodyOf(page)['items'] as Record<string, unknown>[]; // The caller compares them.
   return items.find((event) => event['id'] === id) ?? {};
 }
 
@@ -39,7 +39,7 @@ test('each field of a new event is accepted within its limits and returned as se
   });
 });
 
-test('a change accepts what a new event accepts, and null only for text', async () => {
+test('a change accepts the same values as a new event, and null only for text', async () => {
   const { id } = await garden.user.event(garden.plantId);
   await checkFields({
     rules: CHANGEABLE,
@@ -58,7 +58,7 @@ test('isJournal is a boolean', async () => {
 });
 
 test.each(['id', 'userId', 'plantId', 'photos', 'createdAt', 'deletedAt', 'Text', '$inc'])(
-  'the field %s is unknown to a new event and to a change, and is named',
+  'the field %s is refused by name, in a new event and in a change',
   async (field) => {
     const { id } = await garden.user.event(garden.plantId);
     const pattern = new RegExp(field.replace('$', '\\$'));
@@ -72,14 +72,14 @@ test.each(['id', 'userId', 'plantId', 'photos', 'createdAt', 'deletedAt', 'Text'
   },
 );
 
-test('an amount of growth beyond double range is refused', async () => {
+test('an amount of growth beyond the range of a double is refused', async () => {
   for (const amount of ['1e400', '-1e400']) {
     const response = await log(`{"growthAmount": ${amount}}`);
     expectError(response, 400, 'validation_error', /\bgrowthAmount\b/);
   }
 });
 
-test.each(['1e2', '100.0', '1E+2'])('%s is the number 100', async (text) => {
+test.each(['1e2', '100.0', '1E+2'])('%s is read as the number 100', async (text) => {
   const response = await log(`{"growthAmount": ${text}}`);
   expect(response).toMatchObject({ status: 201, body: { growthAmount: 100 } });
 });

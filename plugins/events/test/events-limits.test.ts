@@ -46,7 +46,7 @@ test('the limit is exact when two processes log thirty events at once', async ()
   expect(await differencesOf(one.app, user.id)).toEqual([]);
 });
 
-test('deleted events, and those of deleted plants, free no places', async () => {
+test('deleted events, and those of deleted plants, still count', async () => {
   const user = await one.user({ tier: 'free' });
   const first = await user.plant();
   for (let count = 0; count < FREE; count += 1) {
@@ -80,7 +80,7 @@ test('an account over the limit of its new tier can change events but not log an
   expectError(await add(user, id), 403, 'feature_not_available');
 });
 
-test('the next write counts the events that were logged before the limit existed', async () => {
+test('the next write counts events that were logged before the limit existed', async () => {
   const user = await one.user({ tier: 'free' });
   const { id } = await user.plant();
   for (let count = 0; count < FREE - 1; count += 1) await user.event(id);

@@ -6,10 +6,10 @@ const garden = plantForEachTest();
 
 async function listed(): Promise<Record<string, unknown>[]> {
   const page = await garden.user.get(`/api/plants/${garden.plantId}/events?limit=100`).expect(200);
-  return bodyOf(page)['items'] as Record<string, unknown>[]; // Compared by the tests.
+  return bodyOf(page)['items'] as Record<string, unknown>[]; // The tests compare them.
 }
 
-test('an event without fields is a watering now', async () => {
+test('an event without fields is a watering at the current time', async () => {
   const from = Date.now();
   const response = await garden.user.post(`/api/plants/${garden.plantId}/events`, {}).expect(201);
   const event = bodyOf(response);
@@ -20,7 +20,7 @@ test('an event without fields is a watering now', async () => {
   expect(event['updatedAt']).toBe(event['createdAt']);
 });
 
-test('an event has every field that was sent, in its answer and in the list', async () => {
+test('an event has every field that was sent, in the response and in the list', async () => {
   const photo = await garden.user.photo({ plantId: garden.plantId });
   const said = {
     type: 'growth',
@@ -42,7 +42,7 @@ test('growth is allowed with any type, and each of its two fields without the ot
 });
 
 describe('isJournal', () => {
-  test('true makes a journal, with or without that type', async () => {
+  test('true means type journal, with or without an explicit type', async () => {
     const bare = await garden.user.event(garden.plantId, { isJournal: true });
     expect(bare).toEqual({ ...bareEvent(garden.user.id, garden.plantId), type: 'journal' });
     const typed = await garden.user.event(garden.plantId, { isJournal: true, type: 'journal' });
@@ -61,7 +61,7 @@ describe('isJournal', () => {
     },
   );
 
-  test('false says nothing', async () => {
+  test('false is ignored', async () => {
     expect((await garden.user.event(garden.plantId, { isJournal: false }))['type']).toBe('watered');
     for (const type of ['journal', 'note']) {
       expect((await garden.user.event(garden.plantId, { isJournal: false, type }))['type']).toBe(
@@ -70,7 +70,7 @@ describe('isJournal', () => {
     }
   });
 
-  test('cannot be said in a change', async () => {
+  test('cannot be changed', async () => {
     const { id } = await garden.user.event(garden.plantId);
     const response = await garden.user.patch(`/api/events/${id}`, { isJournal: true });
     expectError(response, 400, 'validation_error', /\bisJournal\b/);
@@ -86,7 +86,7 @@ describe('a change', () => {
     occurredAt: '2026-03-01T09:30:00.000Z',
   };
 
-  test('of nothing answers the event and changes nothing, not even updatedAt', async () => {
+  test('without fields returns the event and changes nothing, not even updatedAt', async () => {
     const photo = await garden.user.photo();
     const event = await garden.user.event(garden.plantId, { ...FULL, photoIds: [photo.id] });
     const response = await garden.user.patch(`/api/events/${event.id}`, {}).expect(200);
@@ -101,7 +101,7 @@ describe('a change', () => {
     ['occurredAt', '2025-01-02T03:04:05.006Z'],
     ['growthAmount', 0.1],
     ['growthUnit', 'in'],
-  ])('of %s to %j moves updatedAt and leaves every other field', async (field, value) => {
+  ])('of %s to %j changes updatedAt and no other field', async (field, value) => {
     const photo = await garden.user.photo();
     const event = await garden.user.event(garden.plantId, { ...FULL, photoIds: [photo.id] });
     const from = Date.now();
@@ -114,7 +114,7 @@ describe('a change', () => {
     expect(await listed()).toEqual([response.body]);
   });
 
-  test('cannot make it another type of event', async () => {
+  test('cannot change the type', async () => {
     const { id } = await garden.user.event(garden.plantId);
     const response = await garden.user.patch(`/api/events/${id}`, { type: 'note' });
     expectError(response, 400, 'validation_error', /\btype\b/);
@@ -122,7 +122,7 @@ describe('a change', () => {
 });
 
 describe('a deleted event', () => {
-  test('leaves the list and the month, and cannot be changed or deleted again', async () => {
+  test('disappears from the list and the month, and cannot be changed or deleted again', async () => {
     const kept = await garden.user.event(garden.plantId);
     const event = await garden.user.event(garden.plantId, { occurredAt: '2026-03-01T00:00:00Z' });
     const response = await garden.user.delete(`/api/events/${event.id}`).expect(200);
@@ -142,7 +142,7 @@ describe('a deleted event', () => {
     expectError(await garden.user.delete(`/api/events/${event.id}`), 404, 'event_not_found');
   });
 
-  test('stays in the database with the time of its deletion', async () => {
+  test('stays in the database, with the time of its deletion', async () => {
     const event = await garden.user.event(garden.plantId, { text: 'Kept' });
     const from = Date.now();
     await garden.user.delete(`/api/events/${event.id}`).expect(200);
@@ -210,7 +210,7 @@ test('unknown events and plants are not found', async () => {
   );
 });
 
-test('events are listed with their own plant only', async () => {
+test('events are listed only for their own plant', async () => {
   const other = await garden.user.plant();
   await garden.user.event(other.id);
   const event = await garden.user.event(garden.plantId);
@@ -220,7 +220,7 @@ test('events are listed with their own plant only', async () => {
   );
 });
 
-test('ids in upper case are understood and answered in lower case', async () => {
+test('ids in upper case are accepted and returned in lower case', async () => {
   const event = await garden.user.event(garden.plantId.toUpperCase());
   expect(event['plantId']).toBe(garden.plantId);
   const change = await garden.user.patch(`/api/events/${event.id.toUpperCase()}`, { text: 'x' });

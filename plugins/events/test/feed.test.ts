@@ -25,7 +25,7 @@ async function page(query: Query = {}, of = user): Promise<EventPage> {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) search.set(name, String(value));
   const response = await of.get(`/api/events?${search.toString()}`).expect(200);
-  return bodyOf(response) as unknown as EventPage; // Its fields are what the tests compare.
+  return bodyOf(response) as unknown as EventPage; // The tests compare its fields.
 }
 
 async function all(query: Query = {}): Promise<ListedEvent[]> {
@@ -69,7 +69,7 @@ test('the feed has every event of all plants, newest first, each on exactly one 
   for (const limit of [1, 7, 100]) expect(await all({ limit })).toEqual(events);
 });
 
-test('each filter, and all of them together, select the right events', async () => {
+test('each filter, and all of them together, select the matching events', async () => {
   const { plants, events } = await garden();
   const [plantId = ''] = plants;
   const of = (wanted: (event: ListedEvent) => boolean) => events.filter(wanted);
@@ -225,14 +225,14 @@ test('each filter reads its page by an index, without sorting', async () => {
       const [search, ...more] = of('events', queries);
       expect([query, more.length, search?.sortsInMemory]).toEqual([query, 0, false]);
       expect(search?.plan).toMatch(/^IXSCAN/);
-      // Of each plant at a location one is looked at in advance; the cursor's own is met again.
+      // One event of each plant at a location is read ahead, and the one at the cursor again.
       expect([query, (search?.docsExamined ?? 0) <= 21 + 4 + 8]).toEqual([query, true]);
       expect([query, (search?.keysExamined ?? 0) <= 21 + 4 * 4 + 8]).toEqual([query, true]);
     }
   }
 });
 
-test('a location of more plants than MongoDB merges at once is in order all the same', async () => {
+test('a location with more plants than MongoDB merges at once is listed in order, too', async () => {
   const made = await several(230, () => user.plant({ location: 'Hall' }));
   const plants = made.map(({ id }) => id);
   await logMany(service.app, user.id, Object.fromEntries(plants.map((id) => [id, 2])), 7_000);
@@ -242,7 +242,7 @@ test('a location of more plants than MongoDB merges at once is in order all the 
     expect(events).toEqual(newestFirst(events));
     expect(events).toEqual(await all({ limit: 100 }));
   });
-  // MongoDB may sort what is no more than a page.
+  // MongoDB may sort as much as a page.
   const sorted = of('events', queries).filter(({ sortsInMemory }) => sortsInMemory);
   expect(sorted.filter(({ docsExamined }) => docsExamined > 100)).toEqual([]);
 });

@@ -11,7 +11,7 @@ function log(type: string, occurredAt: string): Promise<{ id: string }> {
   return garden.user.event(garden.plantId, { type, occurredAt });
 }
 
-/** What the plant and the list say, which must be the same. */
+/** The last care in the plant and in the list, which must be equal. */
 async function lastCare(): Promise<{ lastWatered: unknown; lastEvent: unknown }> {
   const { lastWatered, lastEvent } = bodyOf(
     await garden.user.get(`/api/plants/${garden.plantId}`).expect(200),
@@ -26,21 +26,21 @@ test('a plant without care has neither lastWatered nor lastEvent', async () => {
 });
 
 test.each(['fertilized', 'repotted', 'soil_change', 'note', 'journal', 'growth'])(
-  'an event of type %s moves lastEvent alone',
+  'an event of type %s changes only lastEvent',
   async (type) => {
     await log(type, day(1));
     expect(await lastCare()).toEqual({ lastWatered: null, lastEvent: day(1) });
   },
 );
 
-test('a watering moves both, a later note lastEvent alone', async () => {
+test('a watering changes both, a later note only lastEvent', async () => {
   await log('watered', day(1));
   expect(await lastCare()).toEqual({ lastWatered: day(1), lastEvent: day(1) });
   await log('note', day(2));
   expect(await lastCare()).toEqual({ lastWatered: day(1), lastEvent: day(2) });
 });
 
-test('events logged late, about earlier days, move nothing', async () => {
+test('events that are logged later for earlier days change neither', async () => {
   await log('watered', day(9));
   await log('watered', day(3));
   await log('note', day(5));
@@ -48,7 +48,7 @@ test('events logged late, about earlier days, move nothing', async () => {
   expect(await lastCare()).toEqual({ lastWatered: day(9), lastEvent: day(9) });
 });
 
-test('events within the next hours count like any other', async () => {
+test('events in the next hours count like any other', async () => {
   await log('watered', FUTURE);
   await log('watered', day(3));
   expect(await lastCare()).toEqual({ lastWatered: FUTURE, lastEvent: FUTURE });
@@ -59,7 +59,7 @@ test('events before 1970 count like any other', async () => {
   expect((await lastCare()).lastWatered).toBe('1950-06-01T00:00:00.000Z');
 });
 
-test('deleting the latest brings back the one before it, down to none', async () => {
+test('deleting the latest event restores the one before it, down to none', async () => {
   const second = await log('watered', day(2));
   const first = await log('watered', day(1));
   const note = await log('note', day(3));
@@ -71,14 +71,14 @@ test('deleting the latest brings back the one before it, down to none', async ()
   expect(await lastCare()).toEqual({ lastWatered: null, lastEvent: null });
 });
 
-test('deleting one that was not the latest moves nothing', async () => {
+test('deleting an event that is not the latest changes neither', async () => {
   const old = await log('watered', day(1));
   await log('watered', day(2));
   await garden.user.delete(`/api/events/${old.id}`).expect(200);
   expect(await lastCare()).toEqual({ lastWatered: day(2), lastEvent: day(2) });
 });
 
-test('of two at the same moment the other stays when one is deleted', async () => {
+test('of two events at the same moment, deleting one leaves the other', async () => {
   const first = await log('watered', day(4));
   await log('watered', day(4));
   const note = await log('note', day(4));
@@ -88,14 +88,14 @@ test('of two at the same moment the other stays when one is deleted', async () =
   expect(await lastCare()).toEqual({ lastWatered: day(4), lastEvent: day(4) });
 });
 
-test('deleting the only watering leaves lastEvent to the note beside it', async () => {
+test('deleting the only watering leaves the note as lastEvent', async () => {
   const watering = await log('watered', day(5));
   await log('note', day(2));
   await garden.user.delete(`/api/events/${watering.id}`).expect(200);
   expect(await lastCare()).toEqual({ lastWatered: null, lastEvent: day(2) });
 });
 
-test('moving an event forward and back moves what follows from it', async () => {
+test('moving an event forward and back updates both', async () => {
   await log('watered', day(5));
   const moved = await log('watered', day(3));
   const move = (occurredAt: string) => garden.user.patch(`/api/events/${moved.id}`, { occurredAt });
@@ -107,7 +107,7 @@ test('moving an event forward and back moves what follows from it', async () => 
   expect(await lastCare()).toEqual({ lastWatered: FUTURE, lastEvent: FUTURE });
 });
 
-test('a change of other fields moves nothing, and the care of a plant is not a change of it', async () => {
+test('changing other fields changes neither, and care does not change updatedAt of the plant', async () => {
   const plant = bodyOf(await garden.user.get(`/api/plants/${garden.plantId}`).expect(200));
   const event = await log('watered', day(5));
   await garden.user.patch(`/api/events/${event.id}`, { text: 'x' }).expect(200);
@@ -118,7 +118,7 @@ test('a change of other fields moves nothing, and the care of a plant is not a c
   });
 });
 
-test('whatever is logged, moved and deleted at the same time, the greatest that remains is shown', async () => {
+test('whatever is logged, moved and deleted concurrently, the latest remaining event is shown', async () => {
   const days = Array.from({ length: 28 }, (_, index) => index + 1);
   const logged = await Promise.all(
     days.map((number) => log(number % 2 ? 'watered' : 'note', day(number))),
@@ -134,7 +134,7 @@ test('whatever is logged, moved and deleted at the same time, the greatest that 
   expect(await lastCare()).toEqual({ lastWatered: day(9), lastEvent: day(10) });
 });
 
-test('the events of one plant do not touch another', async () => {
+test('events of one plant do not affect another', async () => {
   const other = await garden.user.plant();
   await garden.user.event(other.id);
   expect(await lastCare()).toEqual({ lastWatered: null, lastEvent: null });

@@ -46,11 +46,11 @@ test('lists exactly the events of all plants between both bounds, newest first',
   expect(shown).toMatchObject({ plantId: fern.id, photos: [{ id: photo.id }] });
 });
 
-test('without plants there are none', async () => {
+test('is empty without plants', async () => {
   expect((await month(MARCH).expect(200)).body).toEqual([]);
 });
 
-test('the monthly view needs the pro tier, which is checked first', async () => {
+test('the monthly view requires the pro tier, which is checked first', async () => {
   const free = await service.user({ tier: 'free' });
   expectError(await month(MARCH, free), 403, 'feature_not_available');
   expectError(await month('', free), 403, 'feature_not_available');
@@ -58,7 +58,7 @@ test('the monthly view needs the pro tier, which is checked first', async () => 
   expectError(await month('', unable), 403, 'insufficient_scope');
 });
 
-test('its bounds are checked as for one plant', async () => {
+test('bounds are checked as for one plant', async () => {
   expect(faultsOf(await month('').expect(400))).toEqual(['monthEnd', 'monthStart']);
   for (const query of [
     ...[`?monthStart=${END}&monthEnd=${START}`, `?monthStart=${START}&monthEnd=x`],
@@ -69,7 +69,7 @@ test('its bounds are checked as for one plant', async () => {
   expect(faultsOf(await month(`${MARCH}&plantId=x`).expect(400))).toEqual(['plantId']);
 });
 
-test('its events are read in order by an index', async () => {
+test('events are read in order by an index', async () => {
   const { id } = await user.plant();
   for (let count = 0; count < 30; count += 1) await log(id, START - 1 - count);
   await log(id, START);

@@ -40,7 +40,7 @@ test('both bounds are included, to the millisecond', async () => {
   expect(response.body).toEqual([last, middle, first]);
 });
 
-test('a range of one millisecond has what happened in it', async () => {
+test('a range of one millisecond has the events of that millisecond', async () => {
   const plant = await user.plant();
   const event = await log(plant.id, START);
   expect((await month(range(START, START), plant.id).expect(200)).body).toEqual([event]);
@@ -69,7 +69,7 @@ test('a range may lie before 1970', async () => {
   expect((await month(range(-DAY_MS, -1), plant.id).expect(200)).body).toEqual([event]);
 });
 
-test('366 days are the longest range', async () => {
+test('a range has at most 366 days', async () => {
   await month(range(START, START + 366 * DAY_MS)).expect(200);
   const response = await month(range(START, START + 366 * DAY_MS + 1));
   expectError(response, 400, 'validation_error', /\bmonthEnd\b/);
@@ -106,11 +106,14 @@ test.each([
   expectError(await month(query), 400, 'validation_error', name);
 });
 
-test.each(['1.5', '-0', 'x', ''])('where monthStart is %j the range is no fault', async (start) => {
-  expect(faultsOf(await month(range(start, 2)))).toEqual(['monthStart']);
-});
+test.each(['1.5', '-0', 'x', ''])(
+  'if monthStart is %j, the range is not a second fault',
+  async (start) => {
+    expect(faultsOf(await month(range(start, 2)))).toEqual(['monthStart']);
+  },
+);
 
-test('bounds beyond the range of Date are one fault each, without a fault of the range', async () => {
+test('bounds beyond the range of Date are one fault each, without a fault for the range', async () => {
   const { details } = bodyOf(await month(range(MAX_MOMENT_MS + 1, MAX_MOMENT_MS + 2)).expect(400));
   expect(details).toEqual(
     ['monthStart', 'monthEnd'].map((field) => ({
@@ -120,7 +123,7 @@ test('bounds beyond the range of Date are one fault each, without a fault of the
   );
 });
 
-test('whole numbers that no clock reaches find nothing, and do not find 1970', async () => {
+test('integers beyond any date find no events, not those of 1970', async () => {
   const plant = await user.plant();
   await log(plant.id, 0);
   for (const time of [8_640_000_000_000_001, -8_640_000_000_000_001, Number.MAX_SAFE_INTEGER]) {

@@ -34,7 +34,7 @@ test.each([
   ['1969-12-31T23:59:59.999Z', '1969-12-31T23:59:59.999Z'],
   ['1066-10-14T09:00:00Z', '1066-10-14T09:00:00.000Z'],
   ['0099-01-01T00:00:00Z', '0099-01-01T00:00:00.000Z'],
-])('occurredAt %s is the moment %s, when logged and when moved', async (given, moment) => {
+])('occurredAt %s is stored as %s, when logged and when moved', async (given, moment) => {
   const logged = await user.event(plantId, { occurredAt: given });
   expect(logged['occurredAt']).toBe(moment);
   const other = await user.event(plantId, { occurredAt: '2026-06-01T00:00:00Z' });
@@ -93,7 +93,7 @@ test.each([
   expectError(moved, 400, 'validation_error', /\boccurredAt\b/);
 });
 
-describe('of moments that lie ahead', () => {
+describe('an occurredAt in the future', () => {
   const NOW = '2026-03-10T12:00:00.000Z';
   const LAST = '2026-03-11T12:00:00.000Z';
   const TOO_LATE = '2026-03-11T12:00:00.001Z';
@@ -108,7 +108,7 @@ describe('of moments that lie ahead', () => {
   const dueOn = async () =>
     records(bodyOf(await user.get('/api/care?dueBy=9999-12-31').expect(200))['items']);
 
-  test('one within 24 hours is taken, and counts at once', async () => {
+  test('within 24 hours is accepted, and counts at once', async () => {
     const { id } = await user.event(plantId, { occurredAt: NOW });
     await user.patch(`/api/events/${id}`, { occurredAt: LAST }).expect(200);
     const several = { plantIds: [plantId], occurredAt: '2026-03-11T14:00:00+02:00' };
@@ -119,7 +119,7 @@ describe('of moments that lie ahead', () => {
   });
 
   test.each(['2062-03-10T12:00:00Z', '9999-12-31T23:59:59.999Z', TOO_LATE])(
-    'a later one, %s, is refused, when logged, also of several, and when moved',
+    'beyond that, %s, is refused when logged, logged in bulk or moved',
     async (occurredAt) => {
       const { id } = await user.event(plantId, { occurredAt: NOW });
       for (const answer of [

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterAll(() => service.close());
 
-/** All that derives from events, as it is shown. */
+/** Everything derived from events, as responses show it. */
 async function everything(of = user): Promise<unknown> {
   const [plants, insights, feed] = [
     await of.get('/api/plants').expect(200),
@@ -42,7 +42,7 @@ const KINDS = [
 ];
 
 test.each(KINDS)(
-  'what was logged in bulk (%j) is undone in one call, and brought back',
+  'a bulk log (%j) is undone in one call, and its events can be restored',
   async (fields) => {
     await user.event(plantIds[0] ?? '', { occurredAt: '2026-02-01T00:00:00Z' });
     const before = await everything();
@@ -126,7 +126,7 @@ test('an empty list is refused with a message for one item', async () => {
   expectError(refusal, 400, 'validation_error', /^eventIds must contain at least 1 item\b/);
 });
 
-test('a retry under the same key deletes nothing more', async () => {
+test('a retry with the same key deletes nothing more', async () => {
   const eventIds = await log();
   const send = () => user.post('/api/events/delete', { eventIds }).set('Idempotency-Key', 'undo');
   await send().expect(200);
@@ -134,7 +134,7 @@ test('a retry under the same key deletes nothing more', async () => {
   await user.post('/api/events/delete', { eventIds }).expect(400);
 });
 
-test('a deleted and restored event takes one place of the limit', async () => {
+test('an event that is deleted and restored counts once', async () => {
   const free = await startService({ env: { TIER_PRO_EVENTS: '2' } });
   const owner = await free.user();
   const { id: plantId } = await owner.plant();
@@ -148,7 +148,7 @@ test('a deleted and restored event takes one place of the limit', async () => {
   await free.close();
 });
 
-test('an assistant undoes what it logged, and brings one back', async () => {
+test('an assistant deletes the events that it logged, and restores one', async () => {
   const me = await assistant(service);
   const { id: plantId } = await me.user.plant({ location: 'Hall' });
   const { items } = await tool(me, 'log_care', { location: 'Hall', type: 'fertilized' });
@@ -160,7 +160,7 @@ test('an assistant undoes what it logged, and brings one back', async () => {
 });
 
 test.each(['get', 'patch', 'delete'] as const)(
-  '%s of the path to delete several is 405',
+  '%s at /api/events/delete is 405',
   async (method) => {
     const answer = await user[method]('/api/events/delete');
     expectError(answer, 405, 'method_not_allowed');

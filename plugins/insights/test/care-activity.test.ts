@@ -45,7 +45,7 @@ describe('mostActiveDay', () => {
     ['2026-03-13', 'Friday'],
     ['2026-03-14', 'Saturday'],
     ['2026-03-15', 'Sunday'],
-  ])('of events on %s alone is %s', async (day, weekday) => {
+  ])('for events on %s only is %s', async (day, weekday) => {
     expect(await afterEventsOn([day])).toBe(weekday);
   });
 
@@ -59,7 +59,7 @@ describe('mostActiveDay', () => {
     [['2026-03-15', '2026-03-09'], 'Monday'],
     [['2026-03-08', '2026-03-14'], 'Saturday'],
     [['2026-03-13', '2026-03-15', '2026-03-10'], 'Tuesday'],
-  ])('of a tie between %j is the earlier weekday, Monday first', async (days, weekday) => {
+  ])('for a tie between %j is the earlier weekday, Monday first', async (days, weekday) => {
     expect(await afterEventsOn(days)).toBe(weekday);
   });
 });

@@ -15,12 +15,12 @@ beforeEach(async () => {
 });
 afterAll(() => service.close());
 
-/** The day that lies a number of days after the first of 2020. */
+/** The day so many days after 1 January 2020. */
 function day(number: number): string {
   return new Date(Date.UTC(2020, 0, 1 + number)).toISOString().slice(0, 10);
 }
 
-/** The streaks of days, counted one by one. */
+/** The streaks of some days, counted one by one. */
 function streaksOf(days: readonly number[]) {
   let longestStreak = 0;
   for (const first of days) {
@@ -32,9 +32,9 @@ function streaksOf(days: readonly number[]) {
   return { currentStreak: 0, longestStreak, lastWateredDate };
 }
 
-test('streaks are right after each of many added, deleted and moved waterings', async () => {
+test('streaks stay correct while many waterings are added, deleted and moved', async () => {
   const logged = new Map<string, number>();
-  // A fixed sequence that looks like chance.
+  // A fixed sequence that looks random.
   let state = 7;
   const next = (below: number): number => {
     state = (state * 48_271) % 2_147_483_647;
@@ -63,7 +63,7 @@ test('streaks are right after each of many added, deleted and moved waterings', 
   expect(await differencesOf(service.app, user.id)).toEqual([]);
 });
 
-test('days of more months than one batch are all there', async () => {
+test('all days are counted if there are more months than in a batch', async () => {
   const months = Array.from({ length: 130 }, (_, month) => new Date(Date.UTC(2010, month, 5)));
   await water(
     user,
@@ -77,7 +77,7 @@ test('days of more months than one batch are all there', async () => {
   );
 });
 
-test('reconcile finds counts of days and weekdays that are not what the events say', async () => {
+test('reconcile finds counts of days and weekdays that differ from the events', async () => {
   await water(user, plantId, [1, 2, 40].map(day));
   const { connection } = service.app.database;
   const months = connection.collection('careMonths');

@@ -60,7 +60,7 @@ test('growth adds up exactly by plant, unit and month, over twelve months', asyn
   ]);
 });
 
-test('a month is that of the days of the person', async () => {
+test('months follow the calendar days of the person', async () => {
   const far = await service.user({ timezone: 'Pacific/Kiritimati', expiresInSeconds: YEARS });
   const { id } = await far.plant();
   await grow('2025-11-30T10:00:00Z', 1, 'cm', far, id);

@@ -60,7 +60,7 @@ test('measurements add up per plant and unit, in the units that were logged', as
   );
 });
 
-test('a growth event without an amount is an event and no measurement', async () => {
+test('a growth event without an amount is not a measurement', async () => {
   await user.event(plantId, { type: 'growth' });
   await user.event(plantId, { type: 'growth', growthUnit: 'cm' });
   expect(await growth()).toEqual([]);
@@ -85,7 +85,7 @@ test.each([
   expect(await growth()).toEqual([{ ...FERN, plantId, total, measurements: amounts.length }]);
 });
 
-test('added and deleted amounts leave no trace, even next to huge ones', async () => {
+test('amounts that are added and deleted leave no rounding error, even next to huge ones', async () => {
   await grow(0.1);
   const huge = await grow(1e300);
   const other = await grow(0.3, 'cm', 9);
@@ -101,7 +101,7 @@ test('insights remain valid if a sum exceeds the range of a double', async () =>
   expect(tracking).toMatchObject({ measurements: 2, total: Number.MAX_VALUE });
 });
 
-test('a corrected amount replaces the one before', async () => {
+test('a corrected amount replaces the previous one', async () => {
   // The difference of the two is not exact in binary.
   const event = await grow(0.3);
   await grow(0.2);
@@ -137,7 +137,7 @@ test('an amount added later to a growth event makes it a measurement', async () 
   expect(await growth()).toEqual([{ ...FERN, plantId, total: 4, measurements: 1 }]);
 });
 
-test('first and last date follow measurements that are moved and deleted', async () => {
+test('firstDate and lastDate follow measurements that are moved and deleted', async () => {
   const [first, , last] = [await grow(1, 'cm', 2), await grow(1, 'cm', 5), await grow(1, 'cm', 9)];
   const dates = async () =>
     (await growth()).map(({ firstDate, lastDate }) => [firstDate, lastDate]);
@@ -157,7 +157,7 @@ test('deleting the last measurement leaves nothing', async () => {
   expect(await growth()).toEqual([]);
 });
 
-test('growth has the present name of the plant, until it is deleted', async () => {
+test('growth shows the current name of the plant, until the plant is deleted', async () => {
   await grow(1);
   await user.patch(`/api/plants/${plantId}`, { name: 'Oak' }).expect(200);
   expect(await growth()).toEqual([
@@ -167,7 +167,7 @@ test('growth has the present name of the plant, until it is deleted', async () =
   expect(await growth()).toEqual([]);
 });
 
-test('logging and deleting 0.1 twenty times, five at once, does not change the total', async () => {
+test('logging and deleting 0.1 twenty times, five at a time, does not change the total', async () => {
   await grow(0.3);
   const before = await growth();
   let left = 20;

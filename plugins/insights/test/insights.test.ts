@@ -35,11 +35,11 @@ const NOTHING = {
   growthTracking: [],
 };
 
-test('the insights of a new account are all there and all empty', async () => {
+test('the insights of a new account have every section, all empty', async () => {
   expect(await insightsOf(user)).toEqual(NOTHING);
 });
 
-test('insights are of one’s own plants, events and photos alone, each section in its shape', async () => {
+test('insights cover only the account’s own plants, events and photos', async () => {
   const other = await service.user();
   const theirs = await other.plant({ species: 'Theirs' });
   await other.event(theirs.id);
@@ -76,7 +76,7 @@ test('insights are of one’s own plants, events and photos alone, each section 
   });
 });
 
-test('a deleted event and a deleted plant leave all totals at once', async () => {
+test('a deleted event and a deleted plant disappear from all totals at once', async () => {
   const plant = await user.plant({ species: 'Nephrolepis' });
   const [event] = await Promise.all([
     user.event(plant.id),
@@ -115,7 +115,7 @@ describe('daysSinceFirstPlant', () => {
 });
 
 describe('speciesDistribution', () => {
-  test('has the most frequent first, and plants of no known species as null', async () => {
+  test('lists the most frequent first, and plants without a species as null', async () => {
     const species = ['Fern', 'Oak', 'Oak', 'Oak', undefined, undefined];
     await Promise.all(
       species.map((name) => user.plant(name === undefined ? {} : { species: name })),

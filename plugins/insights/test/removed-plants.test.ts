@@ -5,7 +5,7 @@ import { accountsPlugin, logMany, startService } from '../../../test/support/pro
 
 const EVENTS = 30;
 
-/** A plant with much behind it, beside one that stays. */
+/** A plant with a long history, and another one that is kept. */
 async function garden(user: TestUser): Promise<{ staying: string; going: string }> {
   const staying = await user.plant({ name: 'Staying' });
   const going = await user.plant({ name: 'Going' });
@@ -23,7 +23,7 @@ async function garden(user: TestUser): Promise<{ staying: string; going: string 
   return { staying: staying.id, going: going.id };
 }
 
-test('a deleted plant leaves all totals at once, before any job has marked its events deleted', async () => {
+test('a deleted plant disappears from all totals at once, before a job has marked its events as deleted', async () => {
   const service = await startService({ jobs: false });
   try {
     const [user, reference] = await Promise.all([service.user(), service.user()]);
@@ -42,7 +42,7 @@ test('a deleted plant leaves all totals at once, before any job has marked its e
   }
 });
 
-test('the totals are the same before, while and after the events of a deleted plant are marked deleted', async () => {
+test('the totals stay the same while the events of a deleted plant are marked as deleted', async () => {
   const service = await startService({ jobs: false });
   const worker = await startService({ mongodbUri: service.mongodbUri, jobs: false });
   try {
@@ -63,7 +63,7 @@ test('the totals are the same before, while and after the events of a deleted pl
   }
 });
 
-test('deleting a plant with many events does not hold up other deletions', async () => {
+test('deleting a plant with many events does not delay other deletions', async () => {
   const service = await startService({ jobs: false });
   try {
     const [many, few] = await Promise.all([service.user(), service.user()]);
@@ -81,7 +81,7 @@ test('deleting a plant with many events does not hold up other deletions', async
   }
 });
 
-test('a plant that is deleted while its events are logged leaves nothing behind', async () => {
+test('a plant that is deleted while events are logged leaves nothing behind', async () => {
   const service = await startService();
   try {
     const user = await service.user();
@@ -101,7 +101,7 @@ test('a plant that is deleted while its events are logged leaves nothing behind'
   }
 });
 
-test('the log has the reason if the events of a deleted plant cannot be marked', async () => {
+test('the log has the reason if the events of a deleted plant cannot be marked as deleted', async () => {
   const service = await startService();
   try {
     const user = await service.user();

@@ -38,12 +38,12 @@ test.each<[string, string[], { currentStreak: number; longestStreak: number }]>(
   ['a longer run in the past', MARCH(1, 2, 3, 4, 14, 15), { currentStreak: 2, longestStreak: 4 }],
   ['every other day', MARCH(9, 11, 13, 15), { currentStreak: 1, longestStreak: 1 }],
   ['a run that is over', MARCH(5, 6, 7), { currentStreak: 0, longestStreak: 3 }],
-])('waterings on %s are counted so', async (_what, days, expected) => {
+])('streaks are correct for waterings on %s', async (_what, days, expected) => {
   await water(user, plantId, days);
   expect(await streaks()).toEqual({ ...expected, lastWateredDate: days.at(-1) });
 });
 
-test('several waterings on a day, of several plants, are one day of a streak', async () => {
+test('several waterings on a day, even of several plants, are one day of a streak', async () => {
   const other = await user.plant();
   await water(user, plantId, [...MARCH(15, 15, 13), '2026-03-15T00:00:00Z']);
   await water(user, other.id, [...MARCH(14, 14), '2026-03-14T23:59:59.999Z']);
@@ -62,7 +62,7 @@ test('only waterings count', async () => {
   expect(await streaks()).toEqual({ currentStreak: 0, longestStreak: 0, lastWateredDate: null });
 });
 
-test('a watering of tomorrow makes no current streak, and belongs to the one that holds today', async () => {
+test('a watering tomorrow begins no current streak, but extends one that includes today', async () => {
   await water(user, plantId, MARCH(16));
   expect(await streaks()).toMatchObject({ currentStreak: 0, longestStreak: 1 });
   await water(user, plantId, MARCH(13, 14));
@@ -75,7 +75,7 @@ test('a watering of tomorrow makes no current streak, and belongs to the one tha
   });
 });
 
-test('streaks run over the ends of months and years and over 29 February', async () => {
+test('streaks continue across the ends of months and years, and across 29 February', async () => {
   await water(user, plantId, [
     '2025-12-30',
     '2025-12-31',
@@ -89,7 +89,7 @@ test('streaks run over the ends of months and years and over 29 February', async
   expect((await streaks()).longestStreak).toBe(6);
 });
 
-test('28 February and 1 March are neighbours in a common year and not in a leap year', async () => {
+test('28 February and 1 March are consecutive in a common year, but not in a leap year', async () => {
   await water(user, plantId, ['2024-02-28', '2024-03-01']);
   expect((await streaks()).longestStreak).toBe(1);
   await water(user, plantId, ['2025-02-28', '2025-03-01']);
@@ -110,7 +110,7 @@ test('a streak ends on the second day after its last watering', async () => {
   }
 });
 
-test('deleting and moving waterings breaks streaks and joins them', async () => {
+test('deleting and moving waterings splits and joins streaks', async () => {
   const [, middle] = await water(user, plantId, MARCH(13, 14, 15));
   await user.delete(`/api/events/${middle?.id ?? ''}`).expect(200);
   expect(await streaks()).toMatchObject({ currentStreak: 1, longestStreak: 1 });
@@ -120,7 +120,7 @@ test('deleting and moving waterings breaks streaks and joins them', async () => 
   expect(await streaks()).toMatchObject({ currentStreak: 3, longestStreak: 3 });
 });
 
-test('a deleted plant takes its waterings out of the streak at once', async () => {
+test('deleting a plant removes its waterings from the streak at once', async () => {
   const other = await user.plant();
   await water(user, other.id, MARCH(14));
   await water(user, plantId, MARCH(13, 15));

@@ -46,7 +46,7 @@ test.each([
   ['Asia/Tokyo', '0999-12-31T16:00:00Z', '1000-01-01'],
   ['America/New_York', '1000-01-01T03:00:00Z', '0999-12-31'],
   ['America/New_York', '0000-01-05T03:00:00Z', '0000-01-04'],
-])('in %s the moment %s is of %s', async (timezone, moment, day) => {
+])('in %s the moment %s is on %s', async (timezone, moment, day) => {
   const { user, plantId } = await userAt(timezone, '2026-03-20T12:00:00Z');
   await water(user, plantId, [moment]);
   const { careActivityByDay, wateringStreaks } = await insightsOf(user, `from=${day}&to=${day}`);
@@ -60,7 +60,7 @@ test('a day before the year 0 becomes the first day of that year', async () => {
   expect((await insightsOf(user)).wateringStreaks.lastWateredDate).toBe('0000-01-01');
 });
 
-test('today is the account’s today, and yesterday the account’s yesterday', async () => {
+test('today and yesterday are those of the account’s time zone', async () => {
   // Half past midnight on the 16th in Auckland.
   const { user, plantId } = await userAt('Pacific/Auckland', '2026-03-15T11:30:00Z');
   await water(user, plantId, ['2026-03-14T11:30:00Z']);
@@ -88,7 +88,7 @@ test('the weekday is that of the account’s calendar', async () => {
   expect((await insightsOf(user)).overview.mostActiveDay).toBe('Monday');
 });
 
-describe('where the clock is changed', () => {
+describe('when the clocks change', () => {
   test('a day of 23 hours is one day (St. John’s, 8 March 2026)', async () => {
     const { user, plantId } = await userAt('America/St_Johns', '2026-03-10T12:00:00Z');
     await water(user, plantId, [
@@ -156,14 +156,14 @@ describe('when the account’s time zone changes', () => {
     const before = await insightsOf(user);
     await move(user, 'Pacific/Auckland');
     expect(await insightsOf(user)).toEqual(before);
-    // Two days after the last one, though but hours have passed.
+    // Two days after the last one, although only hours have passed.
     setClock('2026-03-16T11:00:00Z');
     expect((await insightsOf(user)).wateringStreaks.currentStreak).toBe(0);
     await move(user, 'UTC');
     expect((await insightsOf(user)).wateringStreaks.currentStreak).toBe(2);
   });
 
-  test('an event that is changed or restored keeps its day until it is moved', async () => {
+  test('an event that is changed or restored keeps its day unless it is moved', async () => {
     const { user, plantId } = await userAt('Pacific/Auckland', '2026-03-20T00:00:00Z');
     const at = '2026-03-14T12:00:00Z';
     const [logged] = await water(user, plantId, [at]);
@@ -185,7 +185,7 @@ describe('when the account’s time zone changes', () => {
     });
   });
 
-  test('of events of one moment each keeps the day that it had', async () => {
+  test('events at the same moment each keep the day that they had', async () => {
     const { user, plantId } = await userAt('Pacific/Auckland', '2026-03-20T00:00:00Z');
     const grown = (growthAmount: number) => ({
       ...{ type: 'growth', growthAmount, occurredAt: '2026-03-14T12:00:00Z' },
@@ -205,7 +205,7 @@ describe('when the account’s time zone changes', () => {
     expect(await growth()).toEqual([]);
   });
 
-  test('twenty changes beside 20,000 events leave derived data correct', async () => {
+  test('derived data stays correct after twenty changes among 20,000 events', async () => {
     const { user, plantId } = await userAt('UTC', '2026-03-20T00:00:00Z');
     await logMany(service.app, user.id, { [plantId]: 20_000 });
     const zones = ['Asia/Tokyo', 'Europe/Paris', 'UTC'];

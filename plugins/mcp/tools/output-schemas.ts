@@ -13,7 +13,7 @@ const OMITTED = new Set([
 /** Types that say more than the value itself. */
 const STRUCTURES: readonly unknown[] = ['array', 'object'];
 
-/** What a list that was cut has besides. */
+/** The additional members of a list that was cut. */
 const ENDING: JsonObject = { hasMore: {}, nextCursor: {} };
 
 /**

@@ -30,7 +30,7 @@ function createClient(parent: Command, commandLine: CommandLine, plugin: Plugin)
     .description(
       'Creates a client for an app that cannot register itself. It stays until it is deleted.',
     )
-    .requiredOption('--name <name>', 'the name that people are shown', clientName)
+    .requiredOption('--name <name>', 'the name that people see', clientName)
     .requiredOption(
       '--redirect-uri <uris...>',
       'where a browser may return to: https, loopback or a private scheme',

@@ -21,7 +21,7 @@ const issuerSetting = new Setting<string | undefined>(
   'OIDC_ISSUER',
   issuerUrl,
   undefined,
-  'The issuer whose JWTs open the API, in place of the sign-in pages; exactly as in iss',
+  'The issuer whose JWTs the API accepts, instead of its own sign-in pages; exactly as in iss',
 );
 const audienceSetting = new Setting<string | undefined>(
   'OIDC_AUDIENCE',
@@ -42,7 +42,7 @@ const scopesSetting = new Setting<string[]>(
     list.split(/[\s,]+/).filter((scope) => scope !== ''),
   ) as unknown as Joi.Schema<string[]>,
   [],
-  'Scopes, by comma, of a JWT of OIDC_ISSUER that names none of ours; accounts:manage is granted only to JWTs that name it too',
+  'Scopes, separated by commas, of a JWT of OIDC_ISSUER that names none of ours; accounts:manage is granted only to JWTs that also name it',
 );
 
 const clientIdSetting = new Setting<string | undefined>(
@@ -81,7 +81,7 @@ export const issuerRules: NonNullable<Plugin['rules']> = [
   },
 ];
 
-/** An issuer whose JWTs open the API. */
+/** An issuer whose JWTs the API accepts. */
 export interface Issuer {
   /** As in `iss`. */
   name: string;

@@ -9,7 +9,7 @@ export const GRANTS = ['authorization_code', 'refresh_token'];
  * metadata documents are URLs.
  */
 export const OPERATORS_CLIENT = 'operator.';
-/** The longest name of a client, which people are shown. */
+/** The longest name of a client, which people see. */
 export const MAX_NAME = 100;
 const MAX_REDIRECTS = 20;
 /** The longest metadata, as JSON. */

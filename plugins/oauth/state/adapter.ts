@@ -6,7 +6,7 @@ import { hashOf } from '../../../src/core/secrets';
 import type { StateDocument } from './model';
 import { KINDS_OF_GRANT, payloadOf, type StateStore } from './store';
 
-/** How long a refresh may be repeated whose response was lost, unless its new token was used. */
+/** How long a refresh whose response was lost may be repeated, unless its new token was used. */
 const GRACE_MS = 30_000;
 /** How long an unused grant lives: slightly longer than its refresh token. */
 const GRANT_MS = 91 * DAY_MS;
@@ -89,7 +89,7 @@ export class StoredModel implements Adapter {
     throw new this.#InvalidGrant('authorization code already consumed');
   }
 
-  /** Who uses a refresh token has got the response to the refresh before, and must not repeat that. */
+  /** A client that uses a refresh token has received the previous response, and must not repeat that refresh. */
   async #endGrace(grant: string, used: string, now: number): Promise<void> {
     const ended = new Date(now - GRACE_MS - 1);
     const earlier = { grant, kind: this.#kind, _id: { $ne: used }, consumedAt: { $gt: ended } };

@@ -29,7 +29,7 @@ async function addPlant(client: Client): Promise<boolean> {
   return answer.isError !== true;
 }
 
-test('an assistant gets from the bare address to a tool call, and refreshes its token', async () => {
+test('an assistant that knows only the address signs in, calls a tool, and refreshes its token', async () => {
   const { assistant, client } = await connected('Fern watcher');
   expect(await addPlant(client)).toBe(true);
   const first = assistant.kept?.access_token;
@@ -39,7 +39,7 @@ test('an assistant gets from the bare address to a tool call, and refreshes its 
   await client.close();
 });
 
-test('an assistant whose access is revoked asks the person again', async () => {
+test('an assistant whose access was revoked asks for consent again', async () => {
   const { assistant, client } = await connected('Fern watcher');
   const form = {
     client_id: assistant.information?.client_id ?? '',

@@ -30,7 +30,7 @@ test('a redirect URI with a fragment does not match', async () => {
   expect(page.text).toContain('was refused: redirect_uri did not match');
 });
 
-test('no token is for a resource that the person was not asked about', async () => {
+test('no token is issued for a resource that the person did not consent to', async () => {
   const phone = await register();
   const tools = `${service.url}/api/mcp`;
   for (const resource of [service.url, 'https://evil.example/']) {
@@ -118,7 +118,7 @@ test('no client is registered beyond 20,000', async () => {
   await own.close();
 });
 
-test('an account that is deleted during a refresh leaves no token', async () => {
+test('deleting an account during a refresh leaves no token', async () => {
   for (let times = 0; times < 5; times += 1) {
     const somebody = await person(service);
     const phone = await Phone.register(service, somebody);

@@ -90,14 +90,14 @@ test.each<[string, Claims]>([
   ['for another client', { aud: 'somebody' }],
   ['that has expired', { exp: 1 }],
   ['without a person', { sub: undefined }],
-])('an ID token %s signs nobody in', async (_what, claims) => {
+])('an ID token %s is refused', async (_what, claims) => {
   const { browser, page } = await signIn({ sub: 'ada', ...claims });
   expect(page.status).toBe(400);
   expect(page.text).toContain('role="alert"');
   expect(browser.cookie('session')).toBeUndefined();
 });
 
-test('a response for another browser, or used before, signs nobody in', async () => {
+test('a response for another browser, or one that was used before, is refused', async () => {
   const [mine, thief] = [new Browser(service.url), new Browser(service.url)];
   const sent = await mine.go('/settings/sign-in');
   const answer = issuer.signIn(sent.url, { sub: randomUUID() });

@@ -130,15 +130,18 @@ test('without OIDC_TIER_CLAIM operators and backends set the tier', async () => 
   await plain.close();
 });
 
-test.each(['ES256', 'EdDSA', 'PS384'])('a published key for %s is accepted', async (alg) => {
-  const fresh = await TokenIssuer.start();
-  const beside = await startService({ env: fresh.env });
-  await accountOf(await holder({}, beside, fresh));
-  await fresh.rotate('second', alg);
-  await accountOf(await holder({}, beside, fresh));
-  await beside.close();
-  await fresh.close();
-});
+test.each(['ES256', 'EdDSA', 'PS384'])(
+  'a token signed by a published %s key is accepted',
+  async (alg) => {
+    const fresh = await TokenIssuer.start();
+    const beside = await startService({ env: fresh.env });
+    await accountOf(await holder({}, beside, fresh));
+    await fresh.rotate('second', alg);
+    await accountOf(await holder({}, beside, fresh));
+    await beside.close();
+    await fresh.close();
+  },
+);
 
 test('a withdrawn key is refused after 20 minutes', async () => {
   const fresh = await TokenIssuer.start();
@@ -153,7 +156,7 @@ test('a withdrawn key is refused after 20 minutes', async () => {
   await fresh.close();
 });
 
-test('while the issuer is down known keys are valid, and unknown ones are 503', async () => {
+test('while the issuer is down, known keys stay valid, and unknown ones get 503', async () => {
   const fresh = await TokenIssuer.start();
   const beside = await startService({ env: fresh.env });
   await accountOf(await holder({}, beside, fresh));
@@ -291,7 +294,7 @@ test('with an issuer the sign-in pages are 404, and metadata names the issuer', 
   expect(settings.text).toContain(new URL(issuer.name).host);
 });
 
-test('developer tokens work beside an issuer; JWTs need one', async () => {
+test('developer tokens also work with an issuer; JWTs require one', async () => {
   const ada = await service.user();
   await ada.get('/api/plants').expect(200);
   const nonsense = userOf(service.url, '', 'nonsense');

@@ -92,7 +92,7 @@ test('creating an account needs an invitation, unless SIGN_UP is open', async ()
   expect(isSignedIn(await browser.go('/sign-in'), name)).toBe(true);
 });
 
-test('whoever creates an account to authorize an app goes on to the consent', async () => {
+test('creating an account while an app waits leads to its consent page', async () => {
   const phone = await Phone.register(open, { name: freshName(), password: PASSWORD });
   const { browser, person: somebody } = phone;
   const signInPage = await browser.go(phone.asks());

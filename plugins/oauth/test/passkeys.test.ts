@@ -91,7 +91,7 @@ test.each<[string, Lies]>([
   ['of a challenge that is not ours', { challenge: 'x'.repeat(43) }],
   ['without its person', { isUserVerified: false }],
   ['with certificates', { format: 'android-key' }],
-])('a passkey %s is not taken', async (_what, lies) => {
+])('registering a passkey %s is refused', async (_what, lies) => {
   const [browser, device] = [new Browser(origin), new Authenticator(origin)];
   const page = await browser.go(await inviteTo(service, freshName()));
   const refused = await browser.submit(page, { passkey: device.make(page, lies) });
@@ -176,7 +176,7 @@ test('an account has at most 20 passkeys', async () => {
   expect(statuses).toEqual([...Array<number>(19).fill(200), 403]);
 });
 
-test('a page runs one script if passkeys can be used, else none', async () => {
+test('a page runs one script if passkeys can be used, and none otherwise', async () => {
   const page = await new Browser(origin).go('/sign-in');
   expect(page.text.match(/<script[^>]*>/g)).toEqual(['<script src="/passkeys.js" defer>']);
   expect(page.text).not.toMatch(/style=| on\w+=/);

@@ -26,7 +26,7 @@ function status(token: string) {
   return userOf(service.url, ada.name, token).get('/api/plants');
 }
 
-test('a phone with a private scheme gets an access token, and the API takes it', async () => {
+test('a phone with a private scheme gets an access token that the API accepts', async () => {
   const phone = await register();
   const { url } = await phone.allowed();
   expect(url.protocol).toBe('com.example.ferns:');
@@ -38,7 +38,7 @@ test('a phone with a private scheme gets an access token, and the API takes it',
   await status(String(token)).expect(200);
 });
 
-test('no stored secret opens anything', async () => {
+test('stored secrets cannot be used to authenticate', async () => {
   const phone = await register();
   const code = await phone.code();
   const tokens = bodyOf(await phone.exchange(code).expect(200)) as unknown as Tokens;
@@ -94,7 +94,7 @@ test('a refresh whose response was lost may be repeated for 30 seconds', async (
   await status(again.access_token).expect(200);
 });
 
-test('a refresh is not repeated once its new token was used: that ends the family', async () => {
+test('repeating a refresh after its new token was used ends the grant', async () => {
   const phone = await register();
   const first = await phone.tokens();
   const second = bodyOf(await phone.refresh(first.refresh_token)) as unknown as Tokens;
@@ -162,7 +162,7 @@ test('the tool endpoint answers an invalid access token with 401, so that client
   }
 });
 
-test('a token for the tools opens nothing else', async () => {
+test('a token for the tools is valid for nothing else', async () => {
   const phone = await register();
   const resource = `${service.url}/api/mcp`;
   const { access_token: token } = await phone.tokens({ resource });
@@ -253,7 +253,7 @@ test('clients are registered with what is supported of their metadata', async ()
   expect(bodyOf(answer)).not.toHaveProperty('client_secret');
 });
 
-test('a loopback address may have any port', async () => {
+test('a loopback redirect URI may have any port', async () => {
   const phone = await register({ redirect_uris: ['http://127.0.0.1/callback'] });
   const { url } = await phone.allowed({ redirect_uri: 'http://127.0.0.1:50123/callback' });
   expect(url.port).toBe('50123');

@@ -43,7 +43,7 @@ test('a session that ends while its cookie is in use stays ended', async () => {
   }
 });
 
-test('a sign-in that meets the deletion of its account leaves nothing', async () => {
+test('a sign-in during the deletion of its account leaves nothing behind', async () => {
   const accounts = service.app.exportsOf(accountsPlugin);
   for (let times = 0; times < 5; times += 1) {
     const { name } = await person(service);
@@ -121,7 +121,7 @@ test('a session does not grow with the apps that it authorizes', async () => {
   expect(JSON.stringify(await sessions.toArray())).not.toContain(phone.clientId);
 });
 
-test('a token for the tools opens them with a trailing slash too, and no other path', async () => {
+test('a token for the tools is also valid with a trailing slash, and for no other path', async () => {
   const phone = await Phone.register(service, await person(service));
   const resource = `${service.url}/api/mcp/`;
   const { access_token: token } = await phone.tokens({ resource, scope: 'account plants:read' });

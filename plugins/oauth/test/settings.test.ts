@@ -168,7 +168,7 @@ test('an authorized app is listed, and has no access once revoked', async () => 
   expect(await ada.ids('revokeApp')).toEqual([]);
 });
 
-test('a session can be ended from another browser, and its cookie then opens nothing', async () => {
+test('a session can be ended from another browser, and its cookie is then invalid', async () => {
   const ada = await visitor();
   const phone = await visitor(ada.name);
   const csrf = csrfOf(await phone.browser.go('/settings'));
@@ -240,7 +240,7 @@ test('an export is a file of everything stored, without secrets, ten times an ho
   expect((await ada.send('export')).status).toBe(429);
 });
 
-test('typing the name deletes the account, and nothing is left that names it', async () => {
+test('typing the name deletes the account and everything that names it', async () => {
   const ada = await visitor();
   const phone = userOf(service.url, ada.name, tokenIn(await ada.send('makeToken', TOKEN)));
   const refused = await ada.send('delete', { confirm: 'somebody' });

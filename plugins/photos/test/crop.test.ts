@@ -33,7 +33,7 @@ test('a crop is returned and stored, and nothing else of the photo changes', asy
   expect(await stored()).toEqual(expected);
 });
 
-test('a later crop replaces the one before', async () => {
+test('a later crop replaces the previous one', async () => {
   await crop(GOOD).expect(200);
   const response = await crop({ x: 0, y: 0, width: 1, height: 3 }).expect(200);
   expect(response.body).toEqual({ ...photo, cropX: 0, cropY: 0, cropWidth: 1, cropHeight: 3 });
@@ -62,7 +62,7 @@ test.each([
   ['just below the image', { x: 0, y: 600, width: 1, height: 1 }, /\by\b|height/],
   ['far beyond', { x: Number.MAX_SAFE_INTEGER, y: 0, width: 1, height: 1 }, /\bx\b|width/],
 ])(
-  'a crop %s is refused with the reason, and the crop before stays',
+  'a crop %s is refused with the reason, and the previous crop stays',
   async (_what, fields, why) => {
     const before = await crop(GOOD).expect(200);
     expectError(await crop(fields), 400, 'invalid_crop', why);
@@ -76,12 +76,12 @@ test.each(['x', 'y', 'width', 'height'])('a crop needs %s', async (field) => {
   expect(await stored()).toEqual(photo);
 });
 
-test('an empty change of a photo is not a crop', async () => {
+test('an empty change of a photo is refused', async () => {
   expectError(await crop({}), 400, 'validation_error', /\bx\b/);
 });
 
 test.each(['cropX', 'plantId', 'bytes', 'z'])(
-  '%s cannot be changed and is named',
+  '%s cannot be changed, and the error names it',
   async (field) => {
     const response = await crop({ ...GOOD, [field]: 1 });
     expectError(response, 400, 'validation_error', new RegExp(`\\b${field}\\b`));

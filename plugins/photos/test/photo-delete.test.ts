@@ -27,7 +27,7 @@ test('a deleted photo disappears from its path, the list, insights and the accou
   expect((await user.get('/api/insights')).body).toMatchObject({ overview: { totalPhotos: 1 } });
 });
 
-test('its events stay, without it, and so do its plants', async () => {
+test('its events and plants stay, without the photo', async () => {
   const [photo, other] = [await user.photo(), await user.photo()];
   const plant = await user.plant({ primaryPhotoId: photo.id });
   const event = await user.event(plant.id, { photoIds: [photo.id, other.id] });
@@ -77,7 +77,7 @@ test('deleting it changes none of its events', async () => {
   expect(of('plants')).toMatchObject([{ docsExamined: 1 }]);
 });
 
-test('it takes If-Match: only the photo that the caller knows is deleted', async () => {
+test('with If-Match, a photo is deleted only in that state', async () => {
   const photo = await user.photo();
   const path = `/api/photos/${photo.id}`;
   const etag = String((await user.get(path)).headers['etag']);

@@ -23,7 +23,7 @@ async function page(query: Record<string, string | number> = {}, of = user): Pro
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) search.set(name, String(value));
   const response = await of.get(`/api/photos?${search.toString()}`).expect(200);
-  return bodyOf(response) as unknown as PhotoPage; // Its fields are what the tests compare.
+  return bodyOf(response) as unknown as PhotoPage; // The tests compare its fields.
 }
 
 async function photos(count: number, fields: object = {}): Promise<{ id: string }[]> {
@@ -32,7 +32,7 @@ async function photos(count: number, fields: object = {}): Promise<{ id: string 
   return made;
 }
 
-test('photos are listed newest first, equal to their own path', async () => {
+test('photos are listed newest first, as GET /api/photos/{id} returns them', async () => {
   expect(await page()).toEqual({ items: [], hasMore: false, nextCursor: null });
   const made = await photos(3);
   await (await service.user()).photo();
@@ -56,7 +56,7 @@ test('pages have 15 photos by default, and each photo is on exactly one', async 
   expect(small.items).toEqual(first.items.slice(0, 1));
 });
 
-test('the photos of a plant are those that name it, and none once it is deleted', async () => {
+test('the photos of a plant are those with its plantId, and none once it is deleted', async () => {
   const plant = await user.plant();
   await photos(2);
   const made = await photos(2, { plantId: plant.id });

@@ -17,11 +17,11 @@ afterAll(() => service.close());
 
 interface Shown {
   plant: string;
-  /** What an answer shows of the photo. */
+  /** The photo as a response shows it. */
   photo: unknown;
 }
 
-/** What makes a plant show a photo. */
+/** Requests that make a plant show a photo. */
 const WAYS: Record<string, (photoId: string) => Promise<Shown>> = {
   'a new plant has as its primary photo': async (photoId) => {
     const plant = await user.plant({ primaryPhotoId: photoId });
@@ -67,8 +67,8 @@ function first(list: unknown): unknown {
   return (list as unknown[])[0]; // Photos of an event.
 }
 
-describe.each(Object.entries(WAYS))('a photo of no plant that %s', (_name, show) => {
-  test('is assigned to the plant in the same response', async () => {
+describe.each(Object.entries(WAYS))('a photo without a plant that %s', (_name, show) => {
+  test('is assigned to the plant at once', async () => {
     const uploaded = await user.photo();
     const { plant, photo } = await show(uploaded.id);
     expect(photo).toEqual({ ...uploaded, plantId: plant });

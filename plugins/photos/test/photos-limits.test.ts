@@ -39,13 +39,13 @@ test('the limit is exact when thirty photos are added at once', async () => {
   expect(await photos.countDocuments({ userId: user.id })).toBe(FREE);
 });
 
-test('photos and plants are counted apart', async () => {
+test('photos and plants are counted separately', async () => {
   const user = await service.user({ tier: 'free' });
   for (let count = 0; count < FREE + 1; count += 1) await user.plant();
   expect(await countThrough(add(user), FREE + 1, 'photo_limit_reached')).toBe(FREE);
 });
 
-test('a deleted plant frees no photo’s place, since its photos stay', async () => {
+test('deleting a plant frees no places of photos, since its photos stay', async () => {
   const user = await service.user({ tier: 'free' });
   const plant = await user.plant();
   for (let count = 0; count < FREE; count += 1) await user.photo({ plantId: plant.id });
@@ -53,7 +53,7 @@ test('a deleted plant frees no photo’s place, since its photos stay', async ()
   expectError(await add(user)(), 403, 'photo_limit_reached');
 });
 
-test('a refused photo takes no place', async () => {
+test('a refused photo does not count', async () => {
   const user = await service.user({ tier: 'free' });
   for (let attempt = 0; attempt < 5; attempt += 1) {
     await user.post('/api/photos', { ...PHOTO, width: 0 }).expect(400);
@@ -73,7 +73,7 @@ test('by default a free account can have 250 photos and a pro account 20,000', a
     ] as const) {
       const user = await byDefault.user({ tier });
       await user.photo();
-      // As many requests would prove no more than the count that the account keeps of them.
+      // So many requests would prove no more than the stored usage does.
       const kept = { 'usage.photos': limit - 2 };
       // Mongoose's type of an _id is ObjectId; that of an account is its name.
       await accounts.updateOne({ _id: user.id as never }, { $set: kept });

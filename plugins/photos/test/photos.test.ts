@@ -36,7 +36,7 @@ async function stored(id: string): Promise<Record<string, unknown>> {
   return bodyOf(await user.get(`/api/photos/${id}`).expect(200));
 }
 
-test('a photo with only the required fields has all others, null or with their defaults', async () => {
+test('a photo with only the required fields has all others as null or their default', async () => {
   const response = await user.post('/api/photos', REQUIRED).expect(201);
   const photo = bodyOf(response);
   expect(photo).toEqual({
@@ -64,7 +64,7 @@ test('a photo that was stored under wider limits is returned unchanged', async (
   expect((await user.patch(`/api/photos/${id}`, crop).expect(200)).body).toMatchObject(longer);
 });
 
-test('a URL can have a scheme in either case, and has a maximum length', async () => {
+test('the scheme of a URL may be in either case, and its length is limited', async () => {
   const secureUrl = 'HTTPS://images.example.com/fern.jpg';
   const photo = await user.post('/api/photos', { ...REQUIRED, secureUrl }).expect(201);
   expect(photo.body).toMatchObject({ secureUrl });
@@ -89,27 +89,27 @@ test.each(Object.keys(REQUIRED))('a photo needs %s', async (field) => {
 });
 
 test.each(['id', 'userId', 'cropX', 'createdAt', 'publicId', '$set'])(
-  'the field %s is unknown to a new photo and is named',
+  'the unknown field %s is refused by name',
   async (field) => {
     const response = await user.post('/api/photos', { ...REQUIRED, [field]: 1 });
     expectError(response, 400, 'validation_error', new RegExp(field.replace('$', '\\$')));
   },
 );
 
-test('bytes can exceed 32 bits', async () => {
+test('bytes may exceed 32 bits', async () => {
   const photo = await user.photo({ bytes: 5_000_000_000 });
   expect((await stored(photo.id))['bytes']).toBe(5_000_000_000);
 });
 
 describe('the plant of a photo', () => {
-  test('is the user’s own, named in any case', async () => {
+  test('is a plant of the user, with its id in either case', async () => {
     const plant = await user.plant();
     const photo = await user.photo({ plantId: plant.id.toUpperCase() });
     expect(photo['plantId']).toBe(plant.id);
     expect(await stored(photo.id)).toEqual(photo);
   });
 
-  test('is refused when it is missing, was deleted, or is another user’s', async () => {
+  test('is refused if it does not exist, was deleted, or is another user’s', async () => {
     const other = await service.user();
     const foreign = await other.plant();
     const deleted = await user.plant();
@@ -123,7 +123,7 @@ describe('the plant of a photo', () => {
     expect(await photos.countDocuments({ userId: user.id })).toBe(before);
   });
 
-  test('is null once it is deleted; the photos stay as they were', async () => {
+  test('becomes null when it is deleted; the photos stay', async () => {
     const [plant, other] = await Promise.all([user.plant(), user.plant()]);
     const photos = await Promise.all([
       user.photo({ plantId: plant.id }),
@@ -137,7 +137,7 @@ describe('the plant of a photo', () => {
     expect(await stored(kept.id)).toEqual(kept);
   });
 
-  test('leaves it usable: a photo of a deleted plant can be cropped and be in events', async () => {
+  test('can be deleted: the photo can still be cropped and used in events', async () => {
     const [plant, other] = await Promise.all([user.plant(), user.plant()]);
     const photo = await user.photo({ plantId: plant.id });
     await user.delete(`/api/plants/${plant.id}`).expect(200);
@@ -155,7 +155,7 @@ test('reading or cropping a photo that does not exist is 404', async () => {
   expectError(await user.patch(`/api/photos/${NOBODYS_ID}`, crop), 404, 'photo_not_found');
 });
 
-test('the id of a photo is read in upper case too', async () => {
+test('the id of a photo may be in upper case', async () => {
   const photo = await user.photo();
   const response = await user.get(`/api/photos/${photo.id.toUpperCase()}`).expect(200);
   expect(response.body).toEqual(photo);

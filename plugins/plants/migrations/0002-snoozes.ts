@@ -6,7 +6,7 @@ import { calendarsOf } from '../../../src/data/schema/days';
 import type { Migration } from '../../../src/data/schema/migration';
 import { nextRevision } from '../../../src/data/schema/revisions';
 
-/** Plants looked at by one command: few enough for one that may not take long. */
+/** Plants read by one command: few enough that it is quick. */
 const CHUNK = 1000;
 
 const WATERING = {
@@ -32,9 +32,9 @@ type SnoozedPlant = Record<Care['everyDays'], number | null> &
   };
 
 /**
- * Gives snoozes the moment at which they were set. What earlier versions stored stood still, since they
- * forgot a snooze when care was logged: it is as if it were set now. One of a plant without that
- * frequency goes, and so does one for a day before care is due anyway, which had no effect there.
+ * Adds to snoozes when they were set. Earlier versions deleted a snooze when care was logged, so every
+ * stored one still stands, as if it were set now. A snooze without a frequency is deleted, and so is one
+ * for a day before care is due, which had no effect.
  */
 export const snoozes: Migration = {
   name: '0002-snoozes',

@@ -66,7 +66,7 @@ test('lists have active plants by default', async () => {
   expect(faultsOf(await user.get('/api/plants?status=dead').expect(400))).toEqual(['status']);
 });
 
-test('archivedAt is the start of a given day in the account’s time zone', async () => {
+test('archivedAt is the start of the given day in the account’s time zone', async () => {
   const far = await service.user({ timezone: 'Asia/Kathmandu', expiresInSeconds: YEARS });
   setClock('2026-03-14T20:00:00Z');
   const { id } = await far.plant();
@@ -103,7 +103,7 @@ test('invalid archive requests are refused', async () => {
   expectError(await archive(id, { reason: 'died' }, reader), 403, 'insufficient_scope');
 });
 
-test('an archived plant keeps its history; totals, species and locations are of active plants', async () => {
+test('an archived plant keeps its history, but is left out of totals, species and locations', async () => {
   setClock('2026-06-01T08:00:00Z');
   const old = await user.plant({ name: 'Old', species: 'Fern', location: 'Attic' });
   await user.photo({ plantId: old.id });
@@ -242,7 +242,7 @@ describe('places in the tier', () => {
     expect(await checked()).toEqual([]);
   });
 
-  test('when many plants are unarchived at once, exactly as many succeed as there are places', async () => {
+  test('of many plants that are unarchived at once, exactly as many succeed as there are places', async () => {
     const free = await small.user({ tier: 'free' });
     const ids: string[] = [];
     for (let count = 0; count < 6; count += 1) {
@@ -257,7 +257,7 @@ describe('places in the tier', () => {
     expect(await checked()).toEqual([]);
   });
 
-  test('at most 1,000 plants are archived', async () => {
+  test('an account has at most 1,000 archived plants', async () => {
     const pro = await small.user();
     await small.app.writeQueue.run(pro.id, (tx) => {
       const { userId, now } = tx;

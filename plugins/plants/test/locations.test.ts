@@ -15,9 +15,9 @@ beforeEach(async () => {
 });
 afterAll(() => service.close());
 
-/** The ids of the plants that the items of an answer are of. */
+/** The ids of the plants of the items of a response. */
 function plantIdsOf(response: Parameters<typeof bodyOf>[0]): string[] {
-  const { items } = bodyOf(response) as { items: { plantId: string }[] }; // Compared where it is used.
+  const { items } = bodyOf(response) as { items: { plantId: string }[] }; // The tests compare it.
   return items.map(({ plantId }) => plantId);
 }
 
@@ -67,7 +67,7 @@ test('spellings are stored as sent', async () => {
 });
 
 test.each([...VERANDA, 'V\u00e9randa\tSud'])(
-  '%j finds what stands there, in all that takes a location',
+  '%j finds the plants there, in every operation that takes a location',
   async (location) => {
     const plants = [];
     for (const each of VERANDA) {
@@ -118,7 +118,7 @@ test('locations of other accounts are not listed', async () => {
   expect(await locations()).toEqual([]);
 });
 
-test('the cost of a location does not depend on plants elsewhere', async () => {
+test('the cost of a location does not depend on plants at other locations', async () => {
   for (const location of ['Hall', 'Attic', 'Hall ']) {
     await several(20, () => user.plant({ location }));
   }

@@ -25,7 +25,7 @@ async function names(query: Record<string, string>): Promise<unknown[]> {
   return (await list(query)).map(({ name }) => name);
 }
 
-test('a location is a whole one in its case, and keeps the order of the list', async () => {
+test('location matches the whole name, case-sensitively, and keeps the order of the list', async () => {
   for (const [name, location] of [
     ['Fern', 'Hall'],
     ['Oak', 'hall'],
@@ -64,7 +64,7 @@ test.each([
   ['蕨', ['蕨']],
   ['nothing', []],
 ])(
-  'q %s is looked for in name and species, literally, whatever the case and accents',
+  'q %s is searched literally in name and species, ignoring case and accents',
   async (q, found) => {
     const plants = [
       'Boston FERN',
@@ -112,7 +112,7 @@ test('a summary has exactly eight fields', async () => {
   ]);
 });
 
-test('an assistant gets the summary unless it asks for all', async () => {
+test('an assistant gets summaries unless it requests full plants', async () => {
   const me = await assistant(service);
   await me.user.plant({ notes: 'Long' });
   const items = async (given: object) => (await tool(me, 'list_plants', given))['items'];
@@ -142,7 +142,7 @@ test('summaries can be filtered like plants', async () => {
 });
 
 test.each(['%', '%zz', '%FF', '%ED%A0%80'])(
-  'the query q=%s, which is no text, is refused',
+  'q=%s, which is not valid text, is refused',
   async (q) => {
     expectError(await user.get(`/api/plants?q=${q}`), 400, 'validation_error', /UTF-8/);
   },

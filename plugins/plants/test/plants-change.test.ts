@@ -41,7 +41,7 @@ test('an empty change returns the plant and changes nothing, not even updatedAt'
 });
 
 test.each(Object.entries({ ...ESSENTIALS, ...DETAILS, name: 'Oak', toxic: false }))(
-  'a change of %s moves updatedAt and leaves every other field as it was',
+  'changing %s changes updatedAt and no other field',
   async (field, value) => {
     const photo = await user.photo();
     const plant = await user.plant({ name: 'Fern', toxic: true, primaryPhotoId: photo.id });
@@ -56,7 +56,7 @@ test.each(Object.entries({ ...ESSENTIALS, ...DETAILS, name: 'Oak', toxic: false 
   },
 );
 
-test('updatedAt is the moment of the last change', async () => {
+test('updatedAt is the time of the last change', async () => {
   const { id } = await user.plant();
   const from = Date.now();
   const change = await user.patch(`/api/plants/${id}`, { name: 'Oak' }).expect(200);
@@ -65,7 +65,7 @@ test('updatedAt is the moment of the last change', async () => {
   expect(updatedAt).toBeLessThanOrEqual(Date.now());
 });
 
-test.each(Object.keys(DETAILS))('null clears %s and leaves every other field', async (field) => {
+test.each(Object.keys(DETAILS))('null clears %s and changes no other field', async (field) => {
   const plant = await user.plant({ ...ESSENTIALS, ...DETAILS });
   const change = await user.patch(`/api/plants/${plant.id}`, { [field]: null }).expect(200);
   const { updatedAt } = bodyOf(change);
@@ -74,7 +74,7 @@ test.each(Object.keys(DETAILS))('null clears %s and leaves every other field', a
   expect(after.body).toEqual(change.body);
 });
 
-test('an unknown field is named, and valid fields beside it are not stored', async () => {
+test('an unknown field is refused by name, and valid fields beside it are not stored', async () => {
   const plant = await user.plant();
   const change = await user.patch(`/api/plants/${plant.id}`, { name: 'Oak', colour: 'green' });
   expectError(change, 400, 'validation_error', /\bcolour\b/);
@@ -103,14 +103,14 @@ test('a plant without a primary photo has no field primaryPhoto', async () => {
   expect(after.body).toEqual(change.body);
 });
 
-test('a primary photo can be set and replaced later, by its id in any case', async () => {
+test('a primary photo can be set and replaced later, by its id in either case', async () => {
   const [first, second] = await Promise.all([user.photo(), user.photo()]);
   const { id } = await user.plant({ primaryPhotoId: first.id });
   const change = await user.patch(`/api/plants/${id}`, { primaryPhotoId: second.id.toUpperCase() });
   expect(change.body).toMatchObject({ primaryPhotoId: second.id, primaryPhoto: { id: second.id } });
 });
 
-test('a primary photo that is missing or another user’s is refused and nothing is stored', async () => {
+test('a primary photo that does not exist or is another user’s is refused, and nothing is stored', async () => {
   const other = await service.user();
   const foreign = await other.photo();
   const plant = await user.plant();

@@ -51,7 +51,7 @@ test('each field of a new plant is accepted within its limits and returned as se
   });
 });
 
-test('a change accepts what a new plant accepts, and null for fields that can be cleared', async () => {
+test('a change accepts the same values as a new plant, and null for fields that can be cleared', async () => {
   const { id } = await user.plant();
   await checkFields({
     rules: FIELDS,
@@ -68,7 +68,7 @@ test('a plant needs a name', async () => {
 });
 
 test.each(['id', 'userId', 'createdAt', 'lastWatered', 'primaryPhoto', 'Name', '$set', 'colour'])(
-  'the field %s is unknown to a new plant and to a change, and is named',
+  'the field %s is refused by name, in a new plant and in a change',
   async (field) => {
     const { id } = await user.plant();
     const pattern = new RegExp(field.replace('$', '\\$'));

@@ -64,7 +64,7 @@ test('a deleted plant frees its place at once, and only one', async () => {
   expectError(await add(user)(), 403, 'plant_limit_reached');
 });
 
-test('plants added and deleted at once never exceed the limit and never lose a place', async () => {
+test('plants that are added and deleted concurrently never exceed the limit, and lose no place', async () => {
   const user = await service.user({ tier: 'free' });
   const plants = await Promise.all(Array.from({ length: FREE }, () => user.plant()));
   const [added] = await Promise.all([
@@ -75,7 +75,7 @@ test('plants added and deleted at once never exceed the limit and never lose a p
   expect(await countThrough(add(user), FREE + 1, 'plant_limit_reached')).toBe(FREE - added);
 });
 
-test('a refused plant takes no place', async () => {
+test('a refused plant does not count', async () => {
   const user = await service.user({ tier: 'free' });
   for (let attempt = 0; attempt < 5; attempt += 1) {
     await user.post('/api/plants', { name: '' }).expect(400);
@@ -101,7 +101,7 @@ test('by default a free account can have 25 plants and a pro account 1,000', asy
     expect(await countThrough(add(free), 27, 'plant_limit_reached')).toBe(25);
     const pro = await byDefault.user({ tier: 'pro' });
     await pro.plant();
-    // A thousand requests would prove no more than the count that the account keeps of them.
+    // A thousand requests would prove no more than the stored usage does.
     const accounts = byDefault.app.database.connection.collection('accounts');
     const kept = { 'usage.plants': 998 };
     // Mongoose's type of an _id is ObjectId; that of an account is its name.

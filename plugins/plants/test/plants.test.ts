@@ -38,7 +38,7 @@ const EVERYTHING = {
   careNotes: 'Wipe the leaves',
 };
 
-test('a plant with only a name has all fields, null or with their defaults', async () => {
+test('a plant with only a name has all other fields as null or their default', async () => {
   const response = await user.post('/api/plants', { name: 'Fern' }).expect(201);
   expect(response.body).toEqual(barePlant(user.id, 'Fern'));
   expect(bodyOf(response)['updatedAt']).toBe(bodyOf(response)['createdAt']);
@@ -49,7 +49,7 @@ test('a plant is stored as sent', async () => {
   expect(response.body).toEqual({ ...barePlant(user.id, ''), ...EVERYTHING });
 });
 
-test('a plant is the same in the answer to its creation, by itself and in the list', async () => {
+test('a plant is the same in the response to its creation, when read, and in the list', async () => {
   const photo = await user.photo();
   const plant = await user.plant({ ...EVERYTHING, primaryPhotoId: photo.id });
   const one = await user.get(`/api/plants/${plant.id}`).expect(200);
@@ -63,7 +63,7 @@ test('a new account has an empty list of plants', async () => {
   expect(list.body).toEqual([]);
 });
 
-test('the list has all plants of the account and only those', async () => {
+test('the list has all plants of the account, and no others', async () => {
   const other = await service.user();
   const mine = await Promise.all(Array.from({ length: 120 }, () => user.plant()));
   await other.plant();
@@ -86,7 +86,7 @@ test('the list is ordered by createdAt, then by id', async () => {
     userId: user.id,
     createdAt: new Date(moments[index % moments.length] ?? 0),
   }));
-  // Ids in no order of time, as other versions of UUIDs would be; Mongoose's own type wants ObjectIds.
+  // Ids that do not sort by time, as those of other UUID versions; Mongoose's type expects ObjectIds.
   await plants.insertMany(copies as object as mongo.OptionalId<mongo.Document>[]);
   const list = listOf(await user.get('/api/plants').expect(200));
   const keys = list.map(({ createdAt, id }) => `${String(createdAt)} ${id}`);
@@ -94,7 +94,7 @@ test('the list is ordered by createdAt, then by id', async () => {
   expect(keys).toEqual([...keys].sort());
 });
 
-test('an id of a plant is read in upper case too and answered in lower case', async () => {
+test('the id of a plant may be in upper case, and is returned in lower case', async () => {
   const { id } = await user.plant();
   const path = `/api/plants/${id.toUpperCase()}`;
   const read = await user.get(path).expect(200);
@@ -113,7 +113,7 @@ test('a deleted plant disappears at once from its path, the list and locations',
   expect((await user.get('/api/locations')).body).toEqual([]);
 });
 
-test('a plant can be deleted once', async () => {
+test('a plant can be deleted only once', async () => {
   const { id } = await user.plant();
   const answers = await Promise.all(
     Array.from({ length: 5 }, () => user.delete(`/api/plants/${id}`)),

@@ -22,7 +22,7 @@ async function locations(): Promise<unknown> {
   return (await user.get('/api/locations').expect(200)).body as unknown;
 }
 
-test('all plants at a location move, in whatever spelling', async () => {
+test('all plants at a location move, whatever its spelling', async () => {
   const spellings = ['Véranda'.normalize('NFC'), 'Véranda'.normalize('NFD'), ' Véranda '];
   for (const location of [...spellings, 'véranda', 'Hall']) await user.plant({ location });
   expect((await rename('Véranda ', 'Wintergarten ').expect(200)).body).toEqual({ plants: 3 });
@@ -70,7 +70,7 @@ test('a location of another account, or in another case, has no plants; a blank 
   expect(listOf(await other.get('/api/plants'))).toMatchObject([{ location: 'Hall' }]);
 });
 
-test('renaming needs plants:write', async () => {
+test('renaming requires plants:write', async () => {
   await user.plant({ location: 'Hall' });
   const reader = await service.user({ id: user.id, scopes: ['plants:read'] });
   const refused = await reader.post('/api/locations/rename', { from: 'Hall', to: 'Loft' });

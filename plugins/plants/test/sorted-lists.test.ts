@@ -33,7 +33,7 @@ test.each([
   ['da', ['Bregne', 'Zamia', 'Æble', 'Ørred', 'Ål']],
   ['es', ['nardo', 'nube', 'ñandú', 'olivo']],
   ['en', ['aloe', 'Aloe', 'fern', 'Fern 10', 'Fern 2', 'Monstera']],
-  // One whose order nobody has taught the program is sorted as English.
+  // A language without known rules is sorted like English.
   ['tlh', ['Åkervinda', 'aloe', 'Öl', 'Zamia']],
 ])('names are in the order of the language %s', async (language, sorted) => {
   await user.patch('/api/account', { language }).expect(200);

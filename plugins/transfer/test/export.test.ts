@@ -41,7 +41,7 @@ async function exportOf(of: TestUser): Promise<Garden> {
 const without = (row: object, ...names: string[]): object =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)));
 
-/** Without ids, which are new wherever a garden is brought in: photos are named by their order. */
+/** Without ids, which are new in each import: photos are identified by their order. */
 function withoutIds(garden: Garden): string {
   const text = JSON.stringify(garden);
   const ids = [...new Set(text.match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g))];
@@ -63,7 +63,7 @@ test('an export imports into an equal garden', async () => {
   const lost = await user.photo({ plantId: fern.id });
   await user.event(fern.id, { photoIds: [lost.id, shared.id] });
   await user.delete(`/api/photos/${lost.id}`).expect(200);
-  // Of a plant that is gone photos stay, and others may show them still.
+  // Photos of a deleted plant stay, and other plants may still show them.
   await user.delete(`/api/plants/${oak.id}`).expect(200);
   await user.post(`/api/plants/${(await user.plant()).id}/archive`, { reason: 'sold' }).expect(200);
   const schedule = async (body: object) =>
@@ -104,7 +104,7 @@ test('an export imports into an equal garden', async () => {
   );
 });
 
-test('an export can be imported whatever was written during it', async () => {
+test('an export can be imported whatever was written meanwhile', async () => {
   const { id } = await user.plant();
   const { app } = service;
   const parts = {
@@ -125,7 +125,7 @@ test('an export can be imported whatever was written during it', async () => {
   await (await service.user()).post('/api/import', garden).expect(201);
 });
 
-test('an account without plants has an export too', async () => {
+test('an account without plants can be exported', async () => {
   expect(await exportOf(user)).toEqual({ plants: [], photos: [] });
   const csv = await user.get('/api/export?format=csv').expect(200);
   expect(csv.text).toMatch(/^name,species,.*archiveReason\r\n$/);
@@ -169,7 +169,7 @@ test('CSV is safe in spreadsheets, and imports unchanged', async () => {
   expect(await fields(other)).toEqual(await fields(user));
 });
 
-test('an export has a tag, and 304 until something is written', async () => {
+test('an export has an ETag, and is 304 until something is written', async () => {
   await user.plant();
   const { headers } = await user.get('/api/export').expect(200);
   const tag = String(headers['etag']);
@@ -180,13 +180,13 @@ test('an export has a tag, and 304 until something is written', async () => {
   await user.get('/api/export').set('If-None-Match', tag).expect(200);
 });
 
-test('an export needs plants:read, and a known format', async () => {
+test('an export requires plants:read and a known format', async () => {
   expectError(await user.get('/api/export?format=xml'), 400, 'validation_error');
   const writer = await service.user({ scopes: ['plants:write', 'events:write'] });
   expectError(await writer.get('/api/export'), 403, 'insufficient_scope');
 });
 
-test('other accounts are served during a large import', async () => {
+test('other accounts get responses during a large import', async () => {
   const other = await service.user();
   const [client, busy] = [
     new Client(service.url, other.token),

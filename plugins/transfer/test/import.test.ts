@@ -30,7 +30,7 @@ const PHOTO = '0198e4a2-7c1b-7d6e-9f3a-2b5c8d4e6f10';
 const bring = (body: object, query = '') => user.post(`/api/import${query}`, body);
 const plantsOf = async (of = user) => listOf(await of.get('/api/plants').expect(200));
 
-/** The faults of an answer, as `[line, field]` where there are lines. */
+/** The faults in a response, as `[line, field]` if there are lines. */
 function faults(response: { body: unknown }): unknown[] {
   const { details = [] } = response.body as { details?: { field: string; line?: number }[] };
   return details.map(({ field, line }) => (line === undefined ? field : [line, field]));
@@ -221,7 +221,7 @@ test('archived plants are imported as archived, and do not count against the tie
   await bring({ plants: many.slice(3) }).expect(201);
 });
 
-test('a dry run returns what would be added, and adds nothing', async () => {
+test('a dry run returns what an import would add, and adds nothing', async () => {
   const before = bodyOf(await user.get('/api/account'))['limits'];
   const answer = await bring({ plants: [{ name: 'Fern', events: [{}] }] }, '?dryRun=true').expect(
     200,
@@ -254,7 +254,7 @@ test('an import needs both scopes', async () => {
   await bring({ plants: [] }).expect(201);
 });
 
-describe('bounds', () => {
+describe('limits', () => {
   test('an import has at most 500 plants and 5,000 events', async () => {
     const events = Array.from({ length: 10 }, (_, day) => ({
       occurredAt: ago(day),

@@ -51,14 +51,14 @@ test('a table of another tracker is imported by its own headings', async () => {
       location: 'Büro',
       wateringFrequencyDays: 7,
       notes: 'Erste Zeile\r\nzweite; mit Semikolon',
-      // Where the day begins in Auckland.
+      // The start of the day in Auckland.
       createdAt: '2025-12-23T11:00:00.000Z',
     },
     { name: 'Farn 🌿', species: null, createdAt: '2026-01-31T11:00:00.000Z' },
   ]);
 });
 
-test('text/csv has the names of fields in its first line', async () => {
+test('text/csv has field names in its first line', async () => {
   await bringText(
     'name,wateringFrequencyDays,toxic,createdAt\nFern,3,TRUE,2026-01-05\nOak,,,\n',
   ).expect(201);
@@ -67,7 +67,7 @@ test('text/csv has the names of fields in its first line', async () => {
   expect(oak).toMatchObject({ name: 'Oak', wateringFrequencyDays: null, toxic: false });
 });
 
-test.each([';', '\t', ','])('a delimiter, %j, is seen from the first line', async (delimiter) => {
+test.each([';', '\t', ','])('the delimiter %j is detected in the first line', async (delimiter) => {
   await bringText(`name${delimiter}species\n"A, b; c"${delimiter}D\n`).expect(201);
   expect(await plantsOf()).toMatchObject([{ name: 'A, b; c', species: 'D' }]);
 });
@@ -103,12 +103,12 @@ test('each fault has the line on which its plant begins', async () => {
 test.each([
   ['in a quoted heading', '"Plant, or its name";Days\nFern;3\n', 'Plant, or its name'],
   ['before the first heading', '\n\nPlant;Days\nFern;3\n', 'Plant'],
-])('the delimiter is found despite a delimiter or blank line %s', async (_, csv, name) => {
+])('the delimiter is detected despite a delimiter or blank line %s', async (_, csv, name) => {
   await bring({ csv, columns: { name, wateringFrequencyDays: 'Days' } }).expect(201);
   expect(await plantsOf()).toMatchObject([{ name: 'Fern', wateringFrequencyDays: 3 }]);
 });
 
-test('a column can be for two fields, and a field has one column', async () => {
+test('a column can be for two fields, but a field cannot have two columns', async () => {
   const csv = 'Plant;Plant again\nFern;Oak\n';
   await bring({ csv, columns: { name: 'Plant', species: 'Plant' } }).expect(201);
   expect(await plantsOf()).toMatchObject([{ name: 'Fern', species: 'Fern' }]);
@@ -131,7 +131,7 @@ test.each([
   expect(faults(answer)).toEqual(expected);
 });
 
-test('a mapping to a missing column is a fault, and so is an invalid form of dates', async () => {
+test('a mapping to a missing column is a fault, and so is an invalid date format', async () => {
   const csv = 'Plant,Bought\nFern,3/14/2026\nOak,14.3.2026\n';
   const wrong = await bring({ csv, columns: { name: 'Pflanze' } });
   expect(faults(wrong)).toEqual([[1, 'columns.name']]);
@@ -169,7 +169,7 @@ test('quotes that guard against formulas are removed', async () => {
   expect((await plantsOf()).map(({ notes }) => notes).sort()).toEqual(["'plain", '-5 °C']);
 });
 
-test('a long table of any characters is read unchanged in pieces of any size', async () => {
+test('a long table of any characters is read unchanged, in pieces of any size', async () => {
   const name = '🌿×é'.repeat(20);
   const csv = `name,notes\n${`${name},${'木🌱'.repeat(300)}\n`.repeat(200)}`;
   await bringText(csv).expect(201);

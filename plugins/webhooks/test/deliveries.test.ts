@@ -181,7 +181,7 @@ test('a redirect is a failure and is not followed', async () => {
   await (await person()).plant();
   await deliver();
   expect(await deliveriesOf(shop, path)).toMatchObject([
-    { status: 'waiting', attempts: 1, responseStatus: 307, error: 'The answer was 307.' },
+    { status: 'waiting', attempts: 1, responseStatus: 307, error: 'The response status was 307.' },
   ]);
   expect(other.received).toEqual([]);
   await other.close();
@@ -198,7 +198,7 @@ test('an endless response body is cut off', async () => {
   expect(receiver.sentBytes).toBeLessThan(50_000_000);
 });
 
-test('a response that no client expects is a failure', async () => {
+test('a response that violates HTTP is a failure', async () => {
   const server = createServer((socket) => {
     const upgrade = ['HTTP/1.1 101 Switching Protocols', 'Connection: upgrade', 'Upgrade: echo'];
     socket
@@ -215,7 +215,7 @@ test('a response that no client expects is a failure', async () => {
   server.close();
 });
 
-test('a 410 switches a webhook off; switched on again, it continues where it stopped', async () => {
+test('a 410 switches a webhook off; when switched on again, it continues where it stopped', async () => {
   receiver.answer = () => 410;
   const { path } = await webhookOf(shop, receiver.url, 'plant.created');
   const ada = await person();
@@ -267,7 +267,7 @@ test('a webhook that fails for three days is switched off', async () => {
   expect(await webhookAt(path)).toMatchObject({ active: true, failingSince: null });
 });
 
-test('what waits when an account is deleted is delivered, account.deleted last', async () => {
+test('waiting deliveries of a deleted account are still sent, account.deleted last', async () => {
   const { path } = await webhookOf(shop, receiver.url, ...ALL);
   const ada = await person();
   await ada.plant({ name: 'Seen' });

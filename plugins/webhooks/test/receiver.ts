@@ -11,7 +11,7 @@ import { until } from '../../../test/support/processes';
 import type { TestUser } from '../../../test/support/service';
 import { bodyOf } from '../../../test/support/shapes';
 
-/** A message as a receiver got it. */
+/** A message as the receiver got it. */
 export interface Received {
   id: string;
   path: string;
@@ -21,7 +21,7 @@ export interface Received {
   text: string;
 }
 
-/** What a receiver answers: a status, nothing at all, or a body that never ends. */
+/** The response of a receiver: a status, nothing at all, or a body that never ends. */
 type Answer =
   | number
   | { status: number; headers: Record<string, string> }
@@ -135,7 +135,7 @@ export async function deliveriesOf(
   return records(bodyOf(await backend.get(`${path}/deliveries?limit=100`).expect(200))['items']);
 }
 
-/** Makes a webhook of a backend. */
+/** Creates a webhook of a backend. */
 export async function webhookOf(
   backend: TestUser,
   url: string,

@@ -84,7 +84,7 @@ test('due care is sent once a day, at the remindAt of the account in its zone', 
   ]);
 });
 
-test('nothing is sent when nothing is due, to an account without remindAt, or of a closed one', async () => {
+test('nothing is sent if nothing is due, if remindAt is null, or if the account is closed', async () => {
   const never = await thirsty('UTC', null);
   const closed = await thirsty('UTC');
   const content = await service.user();
@@ -110,7 +110,7 @@ test.each([
   ['a repeated time', 'Europe/Oslo', '02:30', '2026-10-25T00:29:00Z', '2026-10-25T00:30:00Z'],
   ['half an hour', 'Asia/Kolkata', '07:00', '2026-03-02T01:29:00Z', '2026-03-02T01:30:00Z'],
   ['three quarters', 'Asia/Kathmandu', '07:00', '2026-03-02T01:14:00Z', '2026-03-02T01:15:00Z'],
-  // Clocks go back by half an hour, at 02:00.
+  // Clocks go back by half an hour at 02:00.
   ['by 30 min', 'Australia/Lord_Howe', '01:45', '2026-04-04T14:44:00Z', '2026-04-04T14:45:00Z'],
   ['a skipped midnight', 'Africa/Cairo', '00:00', '2026-04-23T21:59:00Z', '2026-04-23T22:00:00Z'],
   ['midnight', 'America/Lima', '00:00', '2026-04-23T04:59:00Z', '2026-04-23T05:00:00Z'],
@@ -130,7 +130,7 @@ test.each([
   expect(await days(user)).toEqual([day]);
 });
 
-test('another zone or time on the same day brings no second delivery', async () => {
+test('changing the zone or time on the same day causes no second delivery', async () => {
   const user = await thirsty('Pacific/Auckland');
   await runAt('2026-01-01T17:59:00Z', '2026-01-01T18:00:00Z');
   await user.patch('/api/account', { remindAt: '07:30' }).expect(200);
@@ -150,7 +150,7 @@ test('a reminder that was missed is sent while its day lasts', async () => {
   expect(await days(user)).toEqual(['2026-01-04']);
 });
 
-test('reminders that were interrupted are continued, and none is sent twice', async () => {
+test('interrupted reminders are continued, and none is sent twice', async () => {
   const people = [await thirsty('UTC'), await thirsty('UTC')];
   await runAt('2026-01-02T06:59:00Z');
   setClock('2026-01-02T07:00:00Z');
@@ -158,7 +158,7 @@ test('reminders that were interrupted are continued, and none is sent twice', as
   for (let time = 0; time < 2; time += 1) {
     const commands = await commandsDuring(proxied.proxy, () => service.runJob('webhook reminders'));
     const reads = JSON.stringify(commands.map(filtersOf));
-    // The second time their plants are not read.
+    // The second time, their plants are not read.
     for (const { id } of people) expect(reads.includes(id)).toBe(time === 0);
     const until = new Date('2026-01-02T06:59:00Z');
     await collection('webhookClocks').updateOne({}, { $set: { until } });
@@ -166,7 +166,7 @@ test('reminders that were interrupted are continued, and none is sent twice', as
   for (const user of people) expect(await days(user)).toEqual(['2026-01-02']);
 });
 
-test('reminders that take until the next day do not take the place of its own', async () => {
+test('reminders that take until the next day do not replace those of that day', async () => {
   const people = await Promise.all(Array.from({ length: 5 }, () => thirsty('UTC', '23:59')));
   await runAt('2026-01-02T23:58:00Z');
   setClock('2026-01-02T23:59:55Z');

@@ -84,7 +84,7 @@ test.each([
   expect(faultsOf(await shop.post('/api/webhooks', body).expect(400))).toEqual([fault]);
 });
 
-test('a backend has no more webhooks than it may, and another does not see them', async () => {
+test('a backend has a limited number of webhooks, which other backends do not see', async () => {
   const [full, other] = [await backendOf(service, 'full'), await backendOf(service, 'other')];
   const body = { url: URL, events: ['account.deleted'] };
   const made: unknown[] = [];
@@ -104,7 +104,7 @@ test('a backend has no more webhooks than it may, and another does not see them'
   await full.post('/api/webhooks', body).expect(201);
 });
 
-test('a repeat under the same key makes no second webhook, and does not show the secret', async () => {
+test('a retry with the same key creates no second webhook, and does not show the secret', async () => {
   const backend = await backendOf(service, 'repeater');
   const make = () =>
     backend
@@ -149,7 +149,7 @@ test('deliveries are listed newest first, each on one page', async () => {
   expect(record(tested)['id']).not.toBe(id);
 });
 
-test('a name that resolves to a private address is not connected to', async () => {
+test('no connection is made to a name that resolves to a private address', async () => {
   const own = await startService({ jobs: false });
   const connections: unknown[] = [];
   const server = createServer((socket) => {

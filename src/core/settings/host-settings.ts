@@ -83,7 +83,7 @@ export const WRITE_DEADLINE_SECONDS = 10;
 
 /** The settings of the host itself; plugins add their own. */
 export const hostSettings = {
-  port: new PortSetting('PORT', 3000, 'Port to listen on; 0 takes a free one'),
+  port: new PortSetting('PORT', 3000, 'Port to listen on; 0 picks a free one'),
   host: new Setting('HOST', Joi.string().hostname(), '127.0.0.1', 'Address to listen on'),
   dataDir: new Setting(
     'DATA_DIR',

@@ -47,7 +47,7 @@ export class PortSetting<T extends number | undefined> extends Setting<T> {
   }
 }
 
-/** Requires ports to differ, except 0, which takes a free one. */
+/** Requires ports to differ, except 0, which picks a free one. */
 export function differentPorts(settings: readonly Setting<unknown>[]): SettingsRule {
   const ports: Setting<unknown>[] = settings.filter((setting) => setting instanceof PortSetting);
   return (values) => {

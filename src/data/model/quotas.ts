@@ -120,7 +120,7 @@ export class Quotas {
     throw error.error(
       more === 1
         ? `${error.meaning} ${allows} ${this.limit(account.tier, name)}.`
-        : `${allows} ${Math.max(0, left)} more ${name}, and these are ${more}.`,
+        : `${allows} ${Math.max(0, left)} more ${name}; this request would add ${more}.`,
     );
   }
 

@@ -207,7 +207,7 @@ export class StoredSchema {
     if (!besideOlder) await endEarlierWrites();
     const { position: reached, done: before = 0 } = started ?? {};
     const name = `Migration ${id} (${place})`;
-    progress(`${name} ${reached ? 'goes on' : 'begins'}`);
+    progress(`${name} ${reached ? 'resumes' : 'begins'}`);
     let [documents, reported] = [before, performance.now()];
     await migration.run({
       collection: (name) => this.#database.connection.getClient().db(this.#name).collection(name),

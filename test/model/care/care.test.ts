@@ -6,7 +6,7 @@ import type { TestService } from '../../support/service';
 import { Person } from './person';
 import { anyWrite, FIRST, ZONES } from './writes';
 
-/** How long to search; each run begins elsewhere, and a longer search is worth its time now and then. */
+/** How long to search; each run has another seed, and a longer search is sometimes worthwhile. */
 const SEARCH_MS = Number(process.env['MODEL_SECONDS'] ?? 2) * 1000;
 /** Before February of a leap year. */
 const START = Date.parse('2028-01-30T10:20:00Z');
@@ -20,7 +20,7 @@ afterEach(resetClock);
 afterAll(() => service.close());
 
 test(
-  'due care, and copies on two devices of three people, follow from the records at every step',
+  'due care, and copies on two devices of three people, agree with the records at every step',
   async () => {
     const end = Date.now() + SEARCH_MS;
     const history = fc.array(anyWrite, { minLength: 90, maxLength: 120, size: 'max' });
