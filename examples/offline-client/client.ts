@@ -135,7 +135,9 @@ export class OfflineClient {
     if (ifMatch) headers.set('If-Match', ifMatch);
     try {
       const response = await fetch(new URL(path, url), {
-        ...{ method, headers, signal: AbortSignal.timeout(timeoutMs) },
+        method,
+        headers,
+        signal: AbortSignal.timeout(timeoutMs),
         ...(body && { body: JSON.stringify(body) }),
       });
       const json = (await response.json()) as { code?: string };

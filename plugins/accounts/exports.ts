@@ -4,20 +4,31 @@ import type { AccountService } from './service';
 import type { TokenService } from './tokens/service';
 
 const ACCOUNTS = [
-  ...(['accept', 'account', 'change', 'changeAccount', 'createIn', 'ensureAccount'] as const),
-  ...(['isOpen', 'person', 'putAccount', 'tokensChanged'] as const),
+  'accept',
+  'account',
+  'change',
+  'changeAccount',
+  'createIn',
+  'ensureAccount',
+  'isOpen',
+  'person',
+  'putAccount',
+  'tokensChanged',
 ] as const;
 const LISTS = ['accounts', 'accountsAfter', 'lapsed', 'timezones', 'toRemind'] as const;
 const TOKENS = [
-  ...(['createToken', 'validTokens', 'hasTokens', 'idOf', 'makeOwn', 'pruneTokens'] as const),
-  ...([
-    'revokeAll',
-    'revokeOwn',
-    'revokeToken',
-    'revokeTokensOf',
-    'rotateToken',
-    'tokens',
-  ] as const),
+  'createToken',
+  'validTokens',
+  'hasTokens',
+  'idOf',
+  'makeOwn',
+  'pruneTokens',
+  'revokeAll',
+  'revokeOwn',
+  'revokeToken',
+  'revokeTokensOf',
+  'rotateToken',
+  'tokens',
 ] as const;
 const DATA = ['close', 'counts', 'deleteUser', 'exportUser', 'keep'] as const;
 

@@ -118,7 +118,14 @@ export function asAccount(document: AccountDocument): Account {
   const { language = PREFERENCES.language, remindAt = PREFERENCES.remindAt } = document;
   const tier = tierNow(document.tier, tierUntil);
   return {
-    ...{ id, tier, tierUntil: tierUntil ?? undefined, timezone, language, remindAt },
-    ...{ createdAt, revision, usage },
+    id,
+    tier,
+    tierUntil: tierUntil ?? undefined,
+    timezone,
+    language,
+    remindAt,
+    createdAt,
+    revision,
+    usage,
   };
 }

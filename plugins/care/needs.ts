@@ -43,7 +43,11 @@ export function needsOf(
   return [
     ...own.flatMap((type) => ownNeed(plant, type, dayOf) ?? []),
     ...holding.map((schedule) => ({
-      ...{ plant, schedule, care: schedule.care, rule: schedule, last: schedule.last },
+      plant,
+      schedule,
+      care: schedule.care,
+      rule: schedule,
+      last: schedule.last,
       snooze: snoozeOfSchedule(schedule),
     })),
   ];

@@ -30,7 +30,10 @@ export function routes(care: CareService, actions: CareActions): Operation[] {
         care.due(account, tenant, { ...query, care: type }, now, validUntil),
     }),
     write({
-      ...{ method: 'POST', path: '/api/care/done', access, body: doCare },
+      method: 'POST',
+      path: '/api/care/done',
+      access,
+      body: doCare,
       summary: 'Log due care as done',
       description:
         'Logs an event for one plant, several plants or all plants at a location, all or nothing, by schedule or by type. Care of a schedule for `other` becomes a note whose text is the label, unless `text` is sent.',
@@ -44,7 +47,10 @@ export function routes(care: CareService, actions: CareActions): Operation[] {
       handler: ({ tx, body }) => actions.done(tx, body),
     }),
     write({
-      ...{ method: 'POST', path: '/api/care/skip', access, body: skipCare },
+      method: 'POST',
+      path: '/api/care/skip',
+      access,
+      body: skipCare,
       summary: 'Skip due care once',
       description:
         'Counts as care on the day on which it is due, or today if that is past, without an event. For several plants only care that is due by today is skipped. A skip replaces a snooze; a snooze with `until` null undoes it.',
@@ -58,7 +64,10 @@ export function routes(care: CareService, actions: CareActions): Operation[] {
       handler: ({ tx, body }) => actions.skip(tx, body),
     }),
     write({
-      ...{ method: 'POST', path: '/api/care/snooze', access, body: snoozeCare },
+      method: 'POST',
+      path: '/api/care/snooze',
+      access,
+      body: snoozeCare,
       summary: 'Snooze due care until a day',
       description:
         '`until` null undoes a snooze or skip. For several plants, or with the type `any`, only care that is due before that day is put off; none is brought forward.',

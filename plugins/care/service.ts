@@ -25,13 +25,28 @@ import {
 } from './snoozes';
 
 const PLANT_FIELDS = [
-  ...['name', 'location', 'createdAt', 'archivedAt'],
+  'name',
+  'location',
+  'createdAt',
+  'archivedAt',
   ...RECURRING_TYPES.flatMap((type) => Object.values(RECURRING_CARE[type])),
   ...SNOOZE_FIELDS,
 ];
 const SCHEDULE_FIELDS = [
-  ...['plantId', 'care', 'label', 'everyDays', 'weekdays', 'months', 'seasons', 'startOn', 'endOn'],
-  ...['active', 'last', 'snoozedUntil', 'skippedOn', 'snoozedAt'],
+  'plantId',
+  'care',
+  'label',
+  'everyDays',
+  'weekdays',
+  'months',
+  'seasons',
+  'startOn',
+  'endOn',
+  'active',
+  'last',
+  'snoozedUntil',
+  'skippedOn',
+  'snoozedAt',
 ];
 
 /** Schedules fetched at once: they are small. */
@@ -154,11 +169,14 @@ export class CareService {
     return active.flatMap((plant) => {
       const plantId = idText(plant._id);
       const own = RECURRING_TYPES.map((type) => ({
-        ...{ plantId, type },
+        plantId,
+        type,
         ...standing(snoozeOf(plant, type), plant[RECURRING_CARE[type].last]),
       }));
       const ofSchedules = (byPlant.get(plantId) ?? []).map((schedule) => ({
-        ...{ plantId, type: typeOf(schedule.care), scheduleId: idText(schedule._id) },
+        plantId,
+        type: typeOf(schedule.care),
+        scheduleId: idText(schedule._id),
         ...standing(snoozeOfSchedule(schedule), schedule.last),
       }));
       return [...own, ...ofSchedules].flatMap(({ skippedOn, ...snooze }) => {

@@ -129,7 +129,10 @@ function* history(
   const share = (total: number, index: number) =>
     Math.floor((total * (index + 1)) / wanted.plants) - Math.floor((total * index) / wanted.plants);
   const owned = (id: string, createdAt: Date) => ({
-    ...{ _id: toStoredId(id), userId: account.id, createdAt, updatedAt: createdAt },
+    _id: toStoredId(id),
+    userId: account.id,
+    createdAt,
+    updatedAt: createdAt,
   });
   for (let index = 0; index < wanted.plants; index += 1) {
     const [name, species, wateringFrequencyDays, location] = pick(KINDS);

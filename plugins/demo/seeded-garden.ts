@@ -51,7 +51,8 @@ export class SeededGarden {
       plants: plants.map(({ id: _id, photos, events, ...fields }) => ({
         ...fields,
         ...(photos[0] && { primaryPhotoId: photos[0].id }),
-        ...{ photos, schedules: [] },
+        photos,
+        schedules: [],
         events: events.map(({ daysAgo, at, ...event }) => ({
           ...event,
           occurredAt: momentOf({ daysAgo, at }),

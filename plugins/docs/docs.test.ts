@@ -128,8 +128,11 @@ test('the server accepts the example of each body, once it names existing record
     const photo = await user.photo({ width: 4000, height: 4000 });
     const event = await user.event(plant.id);
     const ids: Record<string, unknown> = {
-      ...{ plantId: plant.id, plantIds: [plant.id], primaryPhotoId: photo.id },
-      ...{ photoIds: [photo.id], eventIds: [event.id] },
+      plantId: plant.id,
+      plantIds: [plant.id],
+      primaryPhotoId: photo.id,
+      photoIds: [photo.id],
+      eventIds: [event.id],
     };
     const example = paths[path]?.[method.toLowerCase()]?.requestBody?.content['application/json']
       ?.example as Record<string, unknown>;
@@ -200,8 +203,10 @@ test('the schema of POST /api/events requires either plantIds or location, not b
   const plants = { plantIds: ['0198e4a2-7c1b-4d6e-9f3a-2b5c8d4e6f10'] };
   const place = { location: 'Hall' };
   expect([plants, place, {}, { ...plants, ...place }].map((body) => isValid(body))).toEqual([
-    ...[true, true],
-    ...[false, false],
+    true,
+    true,
+    false,
+    false,
   ]);
 });
 

@@ -41,7 +41,9 @@ export default definePlugin({
     return {
       protocols: [
         getEndpoint('/openapi.json', {
-          ...{ summary: 'Read the OpenAPI document', operationId: 'getOpenApiDocument', access },
+          summary: 'Read the OpenAPI document',
+          operationId: 'getOpenApiDocument',
+          access,
           responses: {
             200: {
               description: 'OpenAPI 3.1',
@@ -53,7 +55,9 @@ export default definePlugin({
         }),
         {
           ...getEndpoint('/docs', {
-            ...{ summary: 'Read this page', operationId: 'getDocsPage', access },
+            summary: 'Read this page',
+            operationId: 'getDocsPage',
+            access,
             responses: {
               200: { description: 'HTML', content: { 'text/html': TEXT } },
               ...NOT_MODIFIED,
@@ -64,7 +68,9 @@ export default definePlugin({
           withSlash: true,
         },
         getEndpoint('/docs/{file}', {
-          ...{ summary: 'Read a file of the page', operationId: 'getDocsFile', access },
+          summary: 'Read a file of the page',
+          operationId: 'getDocsFile',
+          access,
           responses: {
             200: {
               description: 'The file',

@@ -26,7 +26,11 @@ export function newEvent(
     ...event.toDocument(
       { ...body, occurredAt },
       {
-        ...{ _id: newId(), userId, plantId: toStoredId(plantId), createdAt: now, updatedAt: now },
+        _id: newId(),
+        userId,
+        plantId: toStoredId(plantId),
+        createdAt: now,
+        updatedAt: now,
         occurredOn: dayFor(account, occurredAt),
       },
     ),

@@ -35,7 +35,9 @@ export const metricsTokenSetting = new Setting<string | undefined>(
 export function metricsEndpoint(host: Host): ProtocolEndpoint {
   const token = host.settings.of(metricsTokenSetting);
   const endpoint = getEndpoint('/metrics', {
-    ...{ operationId: 'getMetrics', summary: 'Read the metrics of the process', isProbe: true },
+    operationId: 'getMetrics',
+    summary: 'Read the metrics of the process',
+    isProbe: true,
     access: { public: 'METRICS_TOKEN and METRICS_PORT decide who may read them' },
     responses: {
       200: {

@@ -65,7 +65,9 @@ function probe(
   { operationId, summary, description, body, respond }: Probe,
 ): ProtocolEndpoint {
   const endpoint = getEndpoint(path, {
-    ...{ operationId, summary, isProbe: true },
+    operationId,
+    summary,
+    isProbe: true,
     access: { public: 'probes have no token' },
     responses: { 200: { description, content: { 'application/json': body } } },
     handler: async (ctx) => {

@@ -4,7 +4,13 @@ import { ALL_MONTHS, type CareMonthDocument } from './model';
 
 /** The English weekdays, Monday first. */
 export const WEEKDAYS = [
-  ...['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'],
+  'Monday',
+  'Tuesday',
+  'Wednesday',
+  'Thursday',
+  'Friday',
+  'Saturday',
+  'Sunday',
 ] as const;
 /** The weekday of 1 January 1970. */
 const THURSDAY = 3;

@@ -101,7 +101,8 @@ class GrowthSums {
     const key = keyOf({ plantId, unit });
     const known = this.byKey.get(key);
     this.byKey.set(key, {
-      ...{ plantId, unit },
+      plantId,
+      unit,
       total: new Big(total).plus(known?.total ?? 0).toFixed(),
       measurements: measurements + (known?.measurements ?? 0),
       first: known && compareMoments(known.first, first) < 0 ? known.first : first,

@@ -101,7 +101,11 @@ const oauth = definePlugin<SignIns>({
       delete: (tx) => credentials.delete(tx),
     });
     const parts: Parts = {
-      ...{ host, store, people, providers, issuer },
+      host,
+      store,
+      people,
+      providers,
+      issuer,
       isOpen: host.settings.of(signUpSetting) === 'open',
     };
     return {

@@ -26,7 +26,9 @@ export function staticFile(
     304: { description: 'The client has the current content' },
   };
   return getEndpoint(path, {
-    ...{ ...named, access, responses },
+    ...named,
+    access,
+    responses,
     handler: async (ctx) => {
       ctx.set('Cache-Control', 'public, max-age=3600');
       await sendContent(ctx, content);

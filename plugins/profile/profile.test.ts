@@ -142,9 +142,12 @@ test('an assistant reads the current day, and can change the time zone', async (
     timezone: 'Europe/Oslo',
   });
   expect(await tool(me, 'update_account', { language: 'sv', remindAt: null })).toMatchObject({
-    ...{ timezone: 'Europe/Oslo', language: 'sv', remindAt: '07:00' },
+    timezone: 'Europe/Oslo',
+    language: 'sv',
+    remindAt: '07:00',
   });
   expect(await tool(me, 'update_account', { clear: ['remindAt'] })).toMatchObject({
-    ...{ language: 'sv', remindAt: null },
+    language: 'sv',
+    remindAt: null,
   });
 });

@@ -213,8 +213,12 @@ function requireNew(id: unknown, known: Set<string>, errors: ValidationErrors, w
 function ruleOf(given: ImportedSchedule, today: string) {
   const { label, everyDays, weekdays, months, seasons, startOn, endOn } = given;
   return {
-    ...{ label: label ?? null, everyDays: everyDays ?? null, weekdays: weekdays ?? null },
-    ...{ months: months ?? null, seasons, endOn: endOn ?? null },
+    label: label ?? null,
+    everyDays: everyDays ?? null,
+    weekdays: weekdays ?? null,
+    months: months ?? null,
+    seasons,
+    endOn: endOn ?? null,
     startOn: startOn ?? today,
   };
 }

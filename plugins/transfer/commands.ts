@@ -63,7 +63,9 @@ Example:
         const { plants, events } = countOf(garden);
         const photos = photosOf(garden);
         requireRoom(host, account, {
-          ...{ [PLANT_QUOTA]: activeOf(garden), [PHOTO_QUOTA]: photos, [EVENT_QUOTA]: events },
+          [PLANT_QUOTA]: activeOf(garden),
+          [PHOTO_QUOTA]: photos,
+          [EVENT_QUOTA]: events,
         });
         const bar = app.progress('Events', dryRun ? 0 : events);
         if (!dryRun) {

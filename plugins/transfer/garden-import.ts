@@ -110,11 +110,17 @@ export class GardenImport {
 async function documentsOf(tx: Importing, garden: ImportedGarden): Promise<Documents> {
   const { userId, now } = tx;
   const made: Documents = {
-    ...{ plants: [], photos: [], schedules: [], events: [] },
+    plants: [],
+    photos: [],
+    schedules: [],
+    events: [],
     shown: new Map(),
   };
   const owned = (_id: StoredId, { createdAt = now }: { createdAt?: Date }) => ({
-    ...{ _id, userId, createdAt, updatedAt: now },
+    _id,
+    userId,
+    createdAt,
+    updatedAt: now,
   });
   const newIds = new Map<string, string>();
   const addPhoto = (given: ImportedPhoto, plantId?: string): void => {
@@ -125,8 +131,10 @@ async function documentsOf(tx: Importing, garden: ImportedGarden): Promise<Docum
     made.photos.push(
       photo.toDocument(body, {
         ...owned(_id, given),
-        ...{ cropX: cropX ?? null, cropY: cropY ?? null },
-        ...{ cropWidth: cropWidth ?? null, cropHeight: cropHeight ?? null },
+        cropX: cropX ?? null,
+        cropY: cropY ?? null,
+        cropWidth: cropWidth ?? null,
+        cropHeight: cropHeight ?? null,
       }),
     );
   };

@@ -93,8 +93,11 @@ export class Dispatcher {
     };
     stopping.addEventListener('abort', abort);
     const turn: Turn = {
-      ...{ endsAt: performance.now() + TURN_MS, stopping },
-      ...{ endpoints: new Map(), failures: [], hasMore: true },
+      endsAt: performance.now() + TURN_MS,
+      stopping,
+      endpoints: new Map(),
+      failures: [],
+      hasMore: true,
     };
     for (;;) {
       const mayFetch = this.#mayContinue(turn);

@@ -16,7 +16,11 @@ import {
 
 /** The events that a webhook can subscribe to. */
 const EVENTS = [
-  ...['care.due', 'plant.created', 'plant.deleted', 'photo.deleted', 'account.deleted'],
+  'care.due',
+  'plant.created',
+  'plant.deleted',
+  'photo.deleted',
+  'account.deleted',
   'tier.changed',
 ] as const;
 

@@ -26,9 +26,16 @@ export function deliveryOf(
   const { type, userId, createdAt } = fields;
   const none = { lastAttemptAt: null, responseStatus: null, error: null, failingSince: null };
   return {
-    ...{ _id: newId(), dayIn: null, ...fields, ...none, webhookId: asUuid(webhookId) },
+    _id: newId(),
+    dayIn: null,
+    ...fields,
+    ...none,
+    webhookId: asUuid(webhookId),
     body: JSON.stringify({ type, timestamp: createdAt, data: { userId, ...data } }),
-    ...{ status: 'waiting', attempts: 0, nextAttemptAt: createdAt, isLast: false },
+    status: 'waiting',
+    attempts: 0,
+    nextAttemptAt: createdAt,
+    isLast: false,
     expiresAt: new Date(createdAt.getTime() + KEPT_MS),
   };
 }

@@ -63,7 +63,9 @@ export class Sender {
   #post(url: URL, headers: Record<string, string>, body: string): Promise<number> {
     const isSecure = url.protocol === 'https:';
     const options = {
-      ...{ method: 'POST', headers, agent: isSecure ? this.#https : this.#http },
+      method: 'POST',
+      headers,
+      agent: isSecure ? this.#https : this.#http,
       signal: AbortSignal.timeout(TIMEOUT_MS),
       ...(this.#allowPrivate ? {} : { lookup: lookUpPublic }),
     };

@@ -60,7 +60,10 @@ export class Webhooks {
     if (fault !== undefined) throw fieldError('url', `url ${fault}.`);
     if ((await this.count(tx)) >= MAX_WEBHOOKS) throw webhookLimitReached.error();
     const made = webhook.toDocument(body, {
-      ...{ _id: newId(), userId, createdAt: now, isResumed: false },
+      _id: newId(),
+      userId,
+      createdAt: now,
+      isResumed: false,
       secret: SECRET_PREFIX + randomBytes(32).toString('base64'),
       inactiveReason: body.active ? null : 'paused',
     });

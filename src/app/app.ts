@@ -76,7 +76,11 @@ export class App {
     this.settings = readSettings(plugins, env);
     this.scopes = scopesOf(plugins);
     const data = new DataLayer({
-      ...{ plugins, settings: this.settings, log, metrics, acting },
+      plugins,
+      settings: this.settings,
+      log,
+      metrics,
+      acting,
       identity: () => this.identity,
       listeners: () => this.contributions.flatMap(({ listeners = [] }) => listeners),
     });
@@ -100,12 +104,8 @@ export class App {
     if (!identity) throw new Error('No plugin contributes the identity of callers.');
     this.identity = identity;
     this.operations = this.plugins.flatMap(({ operations }) => operations);
-    this.#idempotency = new IdempotencyStore(
-      this.database,
-      connections.mongo,
-      this.settings,
-      metrics,
-    );
+    const { database, settings } = this;
+    this.#idempotency = new IdempotencyStore(database, connections.mongo, settings, metrics);
     this.derived = [
       ...data.derived,
       ...contributions.flatMap((each) => each.derived ?? []),
@@ -185,7 +185,12 @@ export class App {
     const { plugins, log } = this.#options;
     const { settings, metrics, writeQueue, identity } = this;
     this.#listeners ??= new (loadHttp().HttpListeners)({
-      ...{ plugins, settings, log, metrics, writeQueue, identity },
+      plugins,
+      settings,
+      log,
+      metrics,
+      writeQueue,
+      identity,
       connections: this.#connections,
       idempotency: this.#idempotency,
       isSharded: this.database.isSharded,

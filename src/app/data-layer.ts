@@ -67,8 +67,13 @@ export class DataLayer {
     );
     this.writeQueue = new WriteQueue(
       {
-        ...{ database: this.database, audit: this.audit, fence: this.fence },
-        ...{ identity, listeners, quotas: this.quotas, counts },
+        database: this.database,
+        audit: this.audit,
+        fence: this.fence,
+        identity,
+        listeners,
+        quotas: this.quotas,
+        counts,
       },
       { log, metrics },
     );

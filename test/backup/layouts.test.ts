@@ -156,7 +156,9 @@ test('a database with an interrupted restore is refused until the restore is rep
   const file = path.join(folder, 'large.tar.gz');
   await cli.json('backup', 'create', file);
   const ended = await endedAmidst(['backup', 'restore', file], to, {
-    ...{ after: 'insert', commands: 1, by: 'SIGKILL' },
+    after: 'insert',
+    commands: 1,
+    by: 'SIGKILL',
   });
   expect(ended).toMatchObject({ code: null });
   expect(await fillersIn(to)).toBeGreaterThan(0);
@@ -190,7 +192,9 @@ test('a backup that is interrupted leaves no file', async () => {
   await new CommandLine(uri).json('user', 'list');
   await withFillers(uri, (fillers) => fillers.insertOne({}));
   const ended = await endedAmidst(['backup', 'create', path.join(folder, 'a.tar.gz')], uri, {
-    ...{ after: 'find', commands: 0, by: 'SIGINT' },
+    after: 'find',
+    commands: 0,
+    by: 'SIGINT',
   });
   expect(ended).toMatchObject({ code: 1, stderr: 'Interrupted.\n' });
   expect(await readdir(folder)).toEqual([]);

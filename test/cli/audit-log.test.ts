@@ -80,18 +80,30 @@ test('the audit log has the time, actor, request and changes of each action', as
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
   expect(await log()).toEqual([
     {
-      ...{ time, action: 'account.created', actor: operator, ...none, target: account },
+      time,
+      action: 'account.created',
+      actor: operator,
+      ...none,
+      target: account,
       changes: { tier: 'free', timezone: 'UTC' },
     },
     {
-      ...{ time, action: 'token.created', actor: operator, ...none, target: token },
+      time,
+      action: 'token.created',
+      actor: operator,
+      ...none,
+      target: token,
       changes: { scopes: ['plants:read'], expiresAt: made['expiresAt'] },
     },
     {
-      ...{ time, action: 'account.changed', actor: { ...operator, name: 'grace' }, ...none },
-      ...{ target: account, changes: { tier: { from: 'free', to: 'pro' } } },
+      time,
+      action: 'account.changed',
+      actor: { ...operator, name: 'grace' },
+      ...none,
+      target: account,
+      changes: { tier: { from: 'free', to: 'pro' } },
     },
-    { ...{ time, action: 'token.revoked', actor: operator, ...none, target: token }, changes: {} },
+    { time, action: 'token.revoked', actor: operator, ...none, target: token, changes: {} },
   ]);
 });
 
@@ -147,7 +159,8 @@ test('the start of a server is recorded with its version and settings, and witho
   const dataDir = await dataDirectory();
   try {
     const env = {
-      ...{ MONGODB_URI: service.mongodbUri, AUDIT_KEEP_DAYS: '30' },
+      MONGODB_URI: service.mongodbUri,
+      AUDIT_KEEP_DAYS: '30',
       REDIS_URL: 'redis://user:sesame@127.0.0.1:1',
     };
     const server = await RealServer.start(dataDir, env);
@@ -451,7 +464,10 @@ test('audit export prints every entry with its hash, and the ends of the chains'
   expect(all).toHaveLength(4);
   expect(all[0]).toMatchObject({ chain: 'account/ada', seq: 1, previousHash: '' });
   expect(all.at(-1)).toEqual({
-    ...{ chain: 'account/ada', seq: 3, hash: all[2]?.['hash'], pruned: null },
+    chain: 'account/ada',
+    seq: 3,
+    hash: all[2]?.['hash'],
+    pruned: null,
   });
   expect(await cli.json('audit', 'export')).toEqual({
     entries: all.slice(0, 3),

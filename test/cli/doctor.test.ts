@@ -56,18 +56,23 @@ test('doctor reports each check if there are no faults', async () => {
   const { code, findings, faults } = await doctor({});
   expect({ code, faults }).toEqual({ code: 0, faults: [] });
   expect(findings.map(({ check }) => check)).toEqual([
-    ...['settings', 'program', 'Node', 'disk of DATA_DIR', 'disk of backups', 'rights of files'],
-    ...[
-      'certificate',
-      'last backup',
-      'server',
-      'MongoDB',
-      'replica set',
-      'clock',
-      'Redis',
-      'migrations',
-    ],
-    ...['indexes', 'derived data', 'moments of events'],
+    'settings',
+    'program',
+    'Node',
+    'disk of DATA_DIR',
+    'disk of backups',
+    'rights of files',
+    'certificate',
+    'last backup',
+    'server',
+    'MongoDB',
+    'replica set',
+    'clock',
+    'Redis',
+    'migrations',
+    'indexes',
+    'derived data',
+    'moments of events',
   ]);
   const quick = await doctor({}, '--quick');
   expect(quick.findings.map(({ check }) => check)).not.toContain('derived data');

@@ -34,7 +34,10 @@ async function fileOf(content: string | object): Promise<string> {
 
 const plantsOf = async () => records((await user.get('/api/plants').expect(200)).body);
 const command = async (content: string | object, ...options: string[]) => [
-  ...['import', await fileOf(content), '--user', user.id],
+  'import',
+  await fileOf(content),
+  '--user',
+  user.id,
   ...options,
 ];
 
@@ -56,7 +59,10 @@ test('a garden of any size is imported, with derived data and changes', async ()
   const client = new Client(service.url, user.token);
   await before.sync(client);
   expect(await cli.json(...(await command(largeGarden(600, 20))))).toEqual({
-    ...{ user: user.id, dryRun: false, plants: 600, events: 12_000 },
+    user: user.id,
+    dryRun: false,
+    plants: 600,
+    events: 12_000,
   });
   expect(await plantsOf()).toHaveLength(601);
   expect(await differencesOf(service.app, user.id)).toEqual([]);

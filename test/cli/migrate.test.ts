@@ -23,10 +23,17 @@ import {
 /** How many documents get a revision at once. */
 const CHUNK = 5000;
 const ALL = [
-  ...['photos/0001-revisions', 'plants/0001-revisions', 'plants/0002-snoozes'],
-  ...['events/0001-revisions', 'events/0002-last-fertilized', 'events/0003-photos-of-plants'],
-  ...['events/0004-event-days', 'events/0005-last-care-days'],
-  ...['insights/0001-totals', 'insights/0002-growth-days', 'insights/0003-computed-runs'],
+  'photos/0001-revisions',
+  'plants/0001-revisions',
+  'plants/0002-snoozes',
+  'events/0001-revisions',
+  'events/0002-last-fertilized',
+  'events/0003-photos-of-plants',
+  'events/0004-event-days',
+  'events/0005-last-care-days',
+  'insights/0001-totals',
+  'insights/0002-growth-days',
+  'insights/0003-computed-runs',
 ];
 
 let uri: string;

@@ -75,8 +75,10 @@ test('snoozes that were stored without the time at which they were set still app
   });
   // Palm's care was due later anyway, and Moss no longer had that frequency.
   const others = {
-    ...{ 'Fern fertilized': null, 'Palm watered': null },
-    ...{ 'Palm fertilized': null, 'Moss fertilized': null },
+    'Fern fertilized': null,
+    'Palm watered': null,
+    'Palm fertilized': null,
+    'Moss fertilized': null,
   };
   expect(await snoozedUntil()).toEqual({ ...others, 'Fern watered': until.Fern });
   await copyOf(copy);

@@ -22,7 +22,8 @@ test.each([['openapi'], ['audit export']])(
     const main = path.join(builtProgram(), 'src/cli/main.js');
     const env = {
       ...process.env,
-      ...{ MONGODB_URI: freshDatabase(), REDIS_URL: process.env['TEST_REDIS_URL'] },
+      MONGODB_URI: freshDatabase(),
+      REDIS_URL: process.env['TEST_REDIS_URL'],
     };
     const type = (command: string) =>
       spawnSync('bash', ['-c', `exec "$0" "$1" ${command}`, process.execPath, main], {

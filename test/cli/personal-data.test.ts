@@ -74,7 +74,13 @@ test('user export prints everything stored about an account, by all plugins, wit
   expect(code).toBe(0);
   const all = record(JSON.parse(stdout));
   expect(Object.keys(all)).toEqual([
-    ...['format', 'version', 'exportedAt', 'account', 'tokens', 'records', 'auditLog'],
+    'format',
+    'version',
+    'exportedAt',
+    'account',
+    'tokens',
+    'records',
+    'auditLog',
   ]);
   expect(all['account']).toMatchObject({
     id: ada,

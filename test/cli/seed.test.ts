@@ -81,13 +81,21 @@ describe('a garden', () => {
     await cli.json('seed');
     await cli.json('user', 'set', 'demo', '--timezone', 'Asia/Kolkata');
     const announcement = {
-      ...{ id: randomUUID(), textEn: 'Mites!', textFr: 'Acariens !', linkUrl: null },
-      ...{ linkTextEn: null, linkTextFr: null, active: true, startDate: null, endDate: null },
+      id: randomUUID(),
+      textEn: 'Mites!',
+      textFr: 'Acariens !',
+      linkUrl: null,
+      linkTextEn: null,
+      linkTextFr: null,
+      active: true,
+      startDate: null,
+      endDate: null,
     };
     write('announcements.json', [announcement]);
     write('garden.json', {
       ...garden,
-      ...{ user: 'eve', tier: 'free' },
+      user: 'eve',
+      tier: 'free',
       plants: Array.from({ length: 26 }, () => ({ name: 'Fern' })),
     });
 
@@ -223,11 +231,19 @@ describe('the contents of seeds', () => {
 
   test('an announcement that ends before it begins is a fault', async () => {
     const announcement = {
-      ...{ id: randomUUID(), textEn: 'Mites!', textFr: 'Acariens !', linkUrl: null },
-      ...{ linkTextEn: null, linkTextFr: null, active: true },
+      id: randomUUID(),
+      textEn: 'Mites!',
+      textFr: 'Acariens !',
+      linkUrl: null,
+      linkTextEn: null,
+      linkTextFr: null,
+      active: true,
     };
     const between = (startDate: string | null, endDate: string | null) => ({
-      ...{ ...announcement, id: randomUUID(), startDate, endDate },
+      ...announcement,
+      id: randomUUID(),
+      startDate,
+      endDate,
     });
     const [begin, end] = ['2026-03-01T00:00:00Z', '2026-03-02T00:00:00+01:00'];
     write('announcements.json', [between(begin, end), between(end, begin)]);
@@ -237,7 +253,10 @@ describe('the contents of seeds', () => {
       'announcements.json: [1] must not have an endDate before its startDate\n',
     ]);
     write('announcements.json', [
-      ...[between(begin, end), between(begin, begin), between(null, begin), between(end, null)],
+      between(begin, end),
+      between(begin, begin),
+      between(null, begin),
+      between(end, null),
     ]);
     expect(await cli.json('seed', folder)).toEqual({ announcements: 4 });
   });
@@ -263,11 +282,17 @@ describe('the contents of seeds', () => {
   test('duplicate ids of photos are reported, regardless of case', async () => {
     const id = randomUUID();
     const photo = {
-      ...{ id, imagehostPublicId: 'fern', secureUrl: 'https://images.example.com/fern.jpg' },
-      ...{ width: 1, height: 1, format: 'jpg' },
+      id,
+      imagehostPublicId: 'fern',
+      secureUrl: 'https://images.example.com/fern.jpg',
+      width: 1,
+      height: 1,
+      format: 'jpg',
     };
     write('garden.json', {
-      ...{ user: 'eve', tier: 'free', timezone: 'UTC' },
+      user: 'eve',
+      tier: 'free',
+      timezone: 'UTC',
       plants: [
         { name: 'Fern', photos: [photo] },
         { name: 'Ivy', photos: [{ ...photo, id: id.toUpperCase() }] },

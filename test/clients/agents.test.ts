@@ -13,7 +13,10 @@ import { answerOf, pythonWith } from './python';
 const MCP_REMOTE = path.join(__dirname, 'node_modules/mcp-remote/dist/proxy.js');
 
 const PLANT = {
-  ...{ name: 'Monstera', species: 'Monstera deliciosa', location: 'Hall', notes: 'A gift' },
+  name: 'Monstera',
+  species: 'Monstera deliciosa',
+  location: 'Hall',
+  notes: 'A gift',
   wateringFrequencyDays: 7,
 };
 

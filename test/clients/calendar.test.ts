@@ -19,7 +19,9 @@ const DAYS = 91;
 const LOCALE = [
   ...['dateformat', 'longdateformat'].map((name) => `${name} = %Y-%m-%d`),
   ...['datetimeformat', 'longdatetimeformat'].map((name) => `${name} = %Y-%m-%d %H:%M`),
-  ...['timeformat = %H:%M', 'default_timezone = UTC', 'local_timezone = UTC'],
+  'timeformat = %H:%M',
+  'default_timezone = UTC',
+  'local_timezone = UTC',
 ];
 
 let service: TestService;

@@ -22,8 +22,11 @@ const device = await context.newCDPSession(page);
 await device.send('WebAuthn.enable');
 const { authenticatorId } = await device.send('WebAuthn.addVirtualAuthenticator', {
   options: {
-    ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
-    ...{ hasUserVerification: true, isUserVerified: true },
+    protocol: 'ctap2',
+    transport: 'internal',
+    hasResidentKey: true,
+    hasUserVerification: true,
+    isUserVerified: true,
   },
 });
 const faults = [];

@@ -22,8 +22,13 @@ async function dial(key: Key, version: SecureVersion, ciphers?: string): Promise
   const server = createHttpServer((_request, response) => response.end(), tls.settings);
   closing.push(() => closeHttpServer(server, 10_000));
   const socket = connect({
-    ...{ port: await listening(server), host: '127.0.0.1', servername: 'localhost', ca: tls.ca },
-    ...{ minVersion: version, maxVersion: version, ...(ciphers ? { ciphers } : {}) },
+    port: await listening(server),
+    host: '127.0.0.1',
+    servername: 'localhost',
+    ca: tls.ca,
+    minVersion: version,
+    maxVersion: version,
+    ...(ciphers ? { ciphers } : {}),
   });
   closing.push(() => socket.destroy());
   await once(socket, 'secureConnect');

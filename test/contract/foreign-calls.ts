@@ -45,14 +45,20 @@ export const references: readonly Reference[] = operationRows().flatMap(([, oper
 
 function referencesOf(operation: Operation): Reference[] {
   const inPath = Object.keys(operation.params ?? {}).map((name) => ({
-    ...{ name, kind: kindOf(operation, name), isList: false },
-    ...{ operation, place: 'path' as const },
+    name,
+    kind: kindOf(operation, name),
+    isList: false,
+    operation,
+    place: 'path' as const,
   }));
   const inQuery = fieldsOf(operation.query)
     .filter(({ format }) => format === 'uuid')
     .map(({ name }) => ({
-      ...{ name, kind: kindIn(name), isList: false },
-      ...{ operation, place: 'query' as const },
+      name,
+      kind: kindIn(name),
+      isList: false,
+      operation,
+      place: 'query' as const,
     }));
   const inBody = fieldsOf(operation.body).flatMap((field) => {
     const kind = referenceOf(operation, field);

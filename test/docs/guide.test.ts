@@ -26,7 +26,9 @@ test('the snippets of the guide run in order, and print what their comments say'
   const console = { log: (...values: unknown[]) => printed.push(values.join(' ')) };
   // The compiled function is asynchronous and has these parameters.
   const run = compileFunction(`return (async () => {${program}})();`, [
-    ...['url', 'token', 'console'],
+    'url',
+    'token',
+    'console',
   ]) as (...given: unknown[]) => Promise<void>;
   await run(service.url, token, console);
   expect(printed).toEqual(expected);

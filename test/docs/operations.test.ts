@@ -15,7 +15,10 @@ import {
 const ROOT = path.resolve(__dirname, '../..');
 /** These change the project's folder, or stop and start the server of the others. */
 const APART = [
-  ...['npm ci', 'npm run build', 'npm start', 'kill -TERM "$SERVER_PID"'],
+  'npm ci',
+  'npm run build',
+  'npm start',
+  'kill -TERM "$SERVER_PID"',
   'while kill -0 "$SERVER_PID"; do sleep 1; done',
 ];
 
@@ -55,7 +58,10 @@ test('every command for operators works as written, on a running server', async 
       cwd: ROOT,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
-        ...{ PATH, HOME, XDG_CACHE_HOME, MONGOD_BINARY },
+        PATH,
+        HOME,
+        XDG_CACHE_HOME,
+        MONGOD_BINARY,
         DATA_DIR: dataDir,
         CLI: path.join(builtProgram(), 'src/cli/main.js'),
         SERVER_PID: String(server.process.pid),

@@ -54,7 +54,9 @@ test('a guessed token takes less processor time than a read that is not cached, 
     const spent = '192.0.2.1';
     for (let count = 0; count < 8; count += 1) await costOf(401, makeToken, spent);
     const costs: Record<'read' | 'guessed' | 'spent', number[]> = {
-      ...{ read: [], guessed: [], spent: [] },
+      read: [],
+      guessed: [],
+      spent: [],
     };
     for (let round = 0; round < 7; round += 1) {
       costs.read.push(await costOf(200, () => user.token, '192.0.2.2'));

@@ -19,8 +19,16 @@ const USERS = ['ann', 'bob', 'eve'];
 const ALONE = 'gwen';
 /** More of MongoDB alone: to start the server costs three times as much as all else of a kill. */
 const KILLS = [
-  ...['mongod', 'server', 'mongod', 'both', 'mongod'],
-  ...['mongod', 'server', 'mongod', 'both', 'mongod'],
+  'mongod',
+  'server',
+  'mongod',
+  'both',
+  'mongod',
+  'mongod',
+  'server',
+  'mongod',
+  'both',
+  'mongod',
 ] as const;
 /** Writes acknowledged between two kills: more than there are writers, so that each kill meets some at work. */
 const BETWEEN_KILLS = 8;
@@ -82,7 +90,11 @@ async function killWithinWrite(token: string, scene: Scene): Promise<void> {
 test('ten kills of the server and of MongoDB lose and double nothing that was acknowledged', async () => {
   const [alone = '', ...tokens] = await tokensOf(dataDir, [ALONE, ...USERS]);
   const scene: Scene = {
-    ...{ url: server.url, serverMayBeDown: false, stopped: false, acknowledged: 0, faults: [] },
+    url: server.url,
+    serverMayBeDown: false,
+    stopped: false,
+    acknowledged: 0,
+    faults: [],
   };
   const writers = tokens.map((token, user) =>
     [1, 2].map((number) => new Writer(`${USERS[user] ?? ''}-${number}`, token, scene)),

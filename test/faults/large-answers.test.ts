@@ -31,7 +31,8 @@ beforeAll(async () => {
   mongodbUri = takeDatabase();
   dataDir = await dataDirectory();
   server = await RealServer.start(dataDir, {
-    ...{ MONGODB_URI: mongodbUri, REDIS_URL: process.env['TEST_REDIS_URL'] },
+    MONGODB_URI: mongodbUri,
+    REDIS_URL: process.env['TEST_REDIS_URL'],
     // What stays in memory shows once it cannot: a heap that one list of plants alone would fill.
     NODE_OPTIONS: '--max-old-space-size=160',
   });

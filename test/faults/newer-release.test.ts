@@ -117,8 +117,11 @@ test('a server that is stopped while it migrates leaves the rest to the next one
   for (let nth = 0; nth < 7; nth += 1) await user.event(id);
   const plugins = laterPlugins();
   const env = {
-    ...{ ...NO_LIMITS, MONGODB_URI: uri, REDIS_URL: process.env['TEST_REDIS_URL'] },
-    ...{ DATA_DIR: await temporaryFolder(), LOG_LEVEL: 'silent' },
+    ...NO_LIMITS,
+    MONGODB_URI: uri,
+    REDIS_URL: process.env['TEST_REDIS_URL'],
+    DATA_DIR: await temporaryFolder(),
+    LOG_LEVEL: 'silent',
   };
   const events = client.db().collection('events');
   const stopping = new AbortController();

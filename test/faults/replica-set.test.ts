@@ -51,7 +51,11 @@ afterAll(async () => {
 test('three servers on three mongods lose and double nothing when a mongod and a server die', async () => {
   const tokens = await makeTokens(second.app, USERS);
   const scenes = [victim, second, third].map(({ url }): Scene => ({
-    ...{ url, serverMayBeDown: false, stopped: false, acknowledged: 0, faults: [] },
+    url,
+    serverMayBeDown: false,
+    stopped: false,
+    acknowledged: 0,
+    faults: [],
   }));
   // Each account is written to through each of the servers.
   const writers = tokens.map((token, user) =>

@@ -19,7 +19,8 @@ const fields = { _id: Number, userId: String, colour: String, deletedAt: Date, p
 const schema = () => new Schema(fields, { collection: 'leaves' });
 const leafModel = accountModel<Leaf>('Leaf', schema(), { quota: 'leaves' });
 const pressedModel = accountModel<Leaf>('Pressed', schema(), {
-  ...{ quota: 'leaves', freedBy: 'pressedAt' },
+  quota: 'leaves',
+  freedBy: 'pressedAt',
 });
 
 const database = new Database(new Metrics());

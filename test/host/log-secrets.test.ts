@@ -37,7 +37,9 @@ test('wherever a token or name is sent, neither appears in the log or the metric
         send(path, { method: 'POST', headers: json, body: JSON.stringify(body) });
       const call = (name: string, args: unknown) =>
         post('/api/mcp', {
-          ...{ jsonrpc: '2.0', id: secret, method: 'tools/call' },
+          jsonrpc: '2.0',
+          id: secret,
+          method: 'tools/call',
           params: { name, arguments: args },
         });
       await send(`/${secret}`);

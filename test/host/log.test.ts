@@ -75,7 +75,9 @@ test('a tool call is logged with the name of the tool and the error code', async
   const call = (id: string, args: object) =>
     user
       .post('/api/mcp', {
-        ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
         params: { name: 'create_plant', arguments: args },
       })
       .set('X-Request-Id', id)
@@ -86,7 +88,9 @@ test('a tool call is logged with the name of the tool and the error code', async
   expect(good).toMatchObject({ operation: 'POST /api/mcp', tool: 'create_plant' });
   expect(good).not.toHaveProperty('code');
   expect(await requestLine('tool-bad')).toMatchObject({
-    ...{ tool: 'create_plant', status: 200, code: 'validation_error' },
+    tool: 'create_plant',
+    status: 200,
+    code: 'validation_error',
   });
 });
 

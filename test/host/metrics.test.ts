@@ -38,7 +38,10 @@ async function growthOf(
 
 function callTool(name: string, args: object) {
   return user.post('/api/mcp', {
-    ...{ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } },
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name, arguments: args },
   });
 }
 

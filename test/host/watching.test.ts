@@ -35,7 +35,9 @@ beforeAll(async () => {
     env: {
       ...tls.env,
       BACKUP_EVERY_HOURS: '24',
-      ...{ MONGODB_URI: database, REDIS_URL: process.env['TEST_REDIS_URL'], DATA_DIR: dataDir },
+      MONGODB_URI: database,
+      REDIS_URL: process.env['TEST_REDIS_URL'],
+      DATA_DIR: dataDir,
     },
   });
   try {

@@ -46,7 +46,8 @@ function waysOf(target: Target): Record<string, Way> {
   const overTcp: Record<string, Way> = {
     'stays after 408': { connect: connectHalfOpen, first: HALF_A_HEAD, isHalfOpen: true },
     'stays after CONNECT': {
-      ...{ connect: connectHalfOpen, first: 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n' },
+      connect: connectHalfOpen,
+      first: 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n',
       isHalfOpen: true,
     },
   };

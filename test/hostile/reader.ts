@@ -23,7 +23,8 @@ export async function readerOf(
   const send = (token: string, method: string, path: string, body?: string): Promise<string> =>
     new Promise((resolve, reject) => {
       const options = {
-        ...{ method, agent },
+        method,
+        agent,
         headers: {
           authorization: `Bearer ${token}`,
           ...(body ? { 'content-type': 'application/json' } : {}),

@@ -44,7 +44,11 @@ test('"Mist the calathea every three days, but not in winter"', async () => {
   const [calathea] = await talk.items('list_plants', { q: 'calathea' });
   const winter = { from: '12-01', to: '02-28', everyDays: 0 };
   const schedule = await talk.call('create_schedule', {
-    ...{ id: calathea?.id, care: 'other', label: 'Mist', everyDays: 3, seasons: [winter] },
+    id: calathea?.id,
+    care: 'other',
+    label: 'Mist',
+    everyDays: 3,
+    seasons: [winter],
     startOn: '2027-11-01',
   });
   const items = await due('?dueBy=9999-12-31');

@@ -68,8 +68,10 @@ async function crowded(count: number): Promise<Assistant> {
     name: long('Plant', index),
     species: long('Species', index),
     location: long('Location', index),
-    ...{ wateringFrequencyDays: 7, fertilizerFrequencyDays: 30 },
-    ...{ mossPoleNeeded: false, toxic: false },
+    wateringFrequencyDays: 7,
+    fertilizerFrequencyDays: 30,
+    mossPoleNeeded: false,
+    toxic: false,
   }));
   await storePlants(service.app, caller.user.id, plants);
   return caller;

@@ -43,13 +43,14 @@ async function newGarden(): Promise<GardenOfOne> {
 }
 
 const FULL_PLANT = {
-  ...{
-    name: 'Monstera',
-    species: 'Monstera deliciosa',
-    location: 'Hall',
-    notes: 'From the market',
-  },
-  ...{ wateringFrequencyDays: 7, lightRequirement: 'low', toxic: true, mossPoleNeeded: true },
+  name: 'Monstera',
+  species: 'Monstera deliciosa',
+  location: 'Hall',
+  notes: 'From the market',
+  wateringFrequencyDays: 7,
+  lightRequirement: 'low',
+  toxic: true,
+  mossPoleNeeded: true,
 };
 
 interface Arguments {

@@ -148,8 +148,11 @@ function isBeyondSchemas(name: string, given: Record<string, unknown>): boolean 
 
 /** Tools with arguments that are valid only together, which their schema does not express. */
 const TOGETHER = new Set([
-  ...['create_schedule', 'update_schedule'],
-  ...['complete_care', 'skip_care', 'snooze_care'],
+  'create_schedule',
+  'update_schedule',
+  'complete_care',
+  'skip_care',
+  'snooze_care',
 ]);
 
 function operationOf(name: string): Operation {

@@ -9,8 +9,14 @@ import { startService } from '../support/program';
 const DEFAULT_TOKENS = 4000;
 const ROOMS = ['Bathroom', 'Bedroom', 'Hall', 'Kitchen', 'Living room'];
 const SPECIES = [
-  ...['Monstera deliciosa', 'Nephrolepis exaltata', 'Ficus lyrata', 'Calathea orbifolia'],
-  ...['Epipremnum aureum', 'Crassula ovata', 'Spathiphyllum wallisii', 'Hoya carnosa'],
+  'Monstera deliciosa',
+  'Nephrolepis exaltata',
+  'Ficus lyrata',
+  'Calathea orbifolia',
+  'Epipremnum aureum',
+  'Crassula ovata',
+  'Spathiphyllum wallisii',
+  'Hoya carnosa',
 ];
 /** A garden whose owner waters each plant every nine days. */
 const WATERED_EVERY_DAYS = 9;
@@ -106,11 +112,15 @@ test('"I fed all hoyas yesterday; here is a photo"', async () => {
   const photo = await talk.call('create_photo', {
     imagehostPublicId: 'garden/hoyas',
     secureUrl: 'https://images.example.com/garden/hoyas.jpg',
-    ...{ width: 1200, height: 900, format: 'jpg' },
+    width: 1200,
+    height: 900,
+    format: 'jpg',
   });
   const fed = await talk.items('log_care', {
     plantIds: hoyas.map(({ id }) => id),
-    ...{ type: 'fertilized', occurredAt: ago(1, 12), photoIds: [photo['id']] },
+    type: 'fertilized',
+    occurredAt: ago(1, 12),
+    photoIds: [photo['id']],
   });
   expect(fed).toHaveLength(6);
 });

@@ -132,6 +132,12 @@ const readDueCare = command(
 
 /** Commands beyond the specification: care that is due, in bulk, undone, and what moves its days. */
 export const careCommands = [
-  ...[logCare, deleteEvents, restoreEvent, deletePhoto, changeZone, snooze],
-  ...[readDueCare, syncCopy],
+  logCare,
+  deleteEvents,
+  restoreEvent,
+  deletePhoto,
+  changeZone,
+  snooze,
+  readDueCare,
+  syncCopy,
 ] as const;

@@ -26,8 +26,14 @@ export function careItemOf(garden: Garden, plant: Plant, type: CareType, now: Da
     plantId: plant.id,
     plantName: plant.fields['name'],
     location: plant.fields['location'],
-    ...{ type, everyDays, lastDone, dueOn, snoozedUntil },
-    ...{ scheduleId: null, care: type, label: null },
+    type,
+    everyDays,
+    lastDone,
+    dueOn,
+    snoozedUntil,
+    scheduleId: null,
+    care: type,
+    label: null,
     daysOverdue: Math.round((Date.parse(today) - Date.parse(dueOn)) / DAY_MS),
   };
 }

@@ -173,7 +173,11 @@ const walkOn = commandOn(
     const plantId = actor.walk?.plantId ?? id;
     const events = actor.garden.eventsOf(plantId);
     const walk = (actor.walk ??= {
-      ...{ plantId, limit, cursor: '', seen: [], atStart: versions(events) },
+      plantId,
+      limit,
+      cursor: '',
+      seen: [],
+      atStart: versions(events),
     });
     const cursor = walk.cursor === '' ? '' : `&cursor=${walk.cursor}`;
     const path = `/api/plants/${plantId}/events?limit=${walk.limit}${cursor}`;

@@ -4,7 +4,13 @@ import type { CareEvent } from './records';
 import { DAY_MS } from '../../src/core/time';
 
 const WEEKDAYS = [
-  ...['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'],
+  'Monday',
+  'Tuesday',
+  'Wednesday',
+  'Thursday',
+  'Friday',
+  'Saturday',
+  'Sunday',
 ] as const;
 
 /**

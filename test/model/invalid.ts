@@ -15,13 +15,11 @@ interface Invalid {
 }
 
 const photo = {
-  ...{
-    imagehostPublicId: 'a',
-    secureUrl: 'https://a.example/b',
-    width: 1,
-    height: 1,
-    format: 'png',
-  },
+  imagehostPublicId: 'a',
+  secureUrl: 'https://a.example/b',
+  width: 1,
+  height: 1,
+  format: 'png',
 };
 const crop = { x: 0, y: 0, width: 1, height: 1 };
 const TWICE = '0198c0de-0000-7000-8000-000000000001';

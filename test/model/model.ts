@@ -2,9 +2,20 @@ import { dayOf } from './days';
 import type { AccountFacts, Answer, CareEvent, Fields, Made, Photo, Plant } from './records';
 
 const NULLABLE = [
-  ...['species', 'location', 'notes', 'wateringFrequencyDays', 'wateringNotes'],
-  ...['lightRequirement', 'lightNotes', 'soilType', 'potType', 'fertilizerType'],
-  ...['fertilizerFrequencyDays', 'fertilizerNotes', 'humidityPreference', 'temperatureNotes'],
+  'species',
+  'location',
+  'notes',
+  'wateringFrequencyDays',
+  'wateringNotes',
+  'lightRequirement',
+  'lightNotes',
+  'soilType',
+  'potType',
+  'fertilizerType',
+  'fertilizerFrequencyDays',
+  'fertilizerNotes',
+  'humidityPreference',
+  'temperatureNotes',
   'careNotes',
 ];
 
@@ -49,7 +60,8 @@ export class Garden {
       primaryPhotoId: primaryPhotoId as string | null, // The request is valid.
       fields: {
         ...Object.fromEntries(NULLABLE.map((name) => [name, null])),
-        ...{ mossPoleNeeded: false, toxic: false },
+        mossPoleNeeded: false,
+        toxic: false,
         ...fields,
       },
       createdAt: made.at('createdAt'),
@@ -207,7 +219,11 @@ export class Garden {
       return failure(400, 'plant_not_found');
     }
     const photo: Fields = {
-      ...{ bytes: 0, cropX: null, cropY: null, cropWidth: null, cropHeight: null },
+      bytes: 0,
+      cropX: null,
+      cropY: null,
+      cropWidth: null,
+      cropHeight: null,
       ...body,
       plantId,
       id: made.id(),
@@ -260,7 +276,12 @@ export class Garden {
     const events = this.eventsOf(id);
     const primaryPhoto = primaryPhotoId === null ? undefined : this.photos.get(primaryPhotoId);
     return {
-      ...{ id, userId: this.account.id, primaryPhotoId, ...fields, createdAt, updatedAt },
+      id,
+      userId: this.account.id,
+      primaryPhotoId,
+      ...fields,
+      createdAt,
+      updatedAt,
       ...(primaryPhoto ? { primaryPhoto: { ...primaryPhoto } } : {}),
       lastWatered: latest(events.filter(({ type }) => type === 'watered'))?.occurredAt ?? null,
       lastEvent: latest(events)?.occurredAt ?? null,

@@ -130,7 +130,10 @@ export const photoCommands = [
     'crop photo',
     'photos',
     fc.record({
-      ...{ x: fc.nat(60), y: fc.nat(60), width: fc.integer({ min: 1, max: 200 }), off: fc.nat(4) },
+      x: fc.nat(60),
+      y: fc.nat(60),
+      width: fc.integer({ min: 1, max: 200 }),
+      off: fc.nat(4),
     }),
     (actor, id, { x, y, width, off }) => {
       const crop = { x, y, width, height: Math.max(1, width + off - 2) };

@@ -9,7 +9,11 @@ import { acquireServers } from '../../src/servers';
 // What mongod 6.0 logs for the data of a later one.
 const WRONG_VERSION = JSON.stringify({
   t: { $date: '2026-11-21T12:00:00.000+00:00' },
-  ...{ s: 'F', c: 'CONTROL', id: 20573, ctx: 'initandlisten', msg: 'Wrong mongod version' },
+  s: 'F',
+  c: 'CONTROL',
+  id: 20573,
+  ctx: 'initandlisten',
+  msg: 'Wrong mongod version',
   attr: { error: 'UPGRADE PROBLEM: Found an invalid featureCompatibilityVersion document' },
 });
 

@@ -24,8 +24,19 @@ async function guardedMongod(): Promise<{ host: string; root: mongo.MongoClient 
   const keyFile = path.join(folder, 'key');
   await writeFile(keyFile, 'c2VjcmV0c2VjcmV0', { mode: 0o400 });
   aProcess((await aMongod()).path, [
-    ...['--dbpath', folder, '--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket'],
-    ...['--replSet', 'rs', '--keyFile', keyFile, '--wiredTigerCacheSizeGB', '0.25'],
+    '--dbpath',
+    folder,
+    '--port',
+    String(port),
+    '--bind_ip',
+    '127.0.0.1',
+    '--nounixsocket',
+    '--replSet',
+    'rs',
+    '--keyFile',
+    keyFile,
+    '--wiredTigerCacheSizeGB',
+    '0.25',
   ]);
   const host = `127.0.0.1:${port}`;
   const local = new mongo.MongoClient(`mongodb://${host}/?directConnection=true`);
@@ -102,7 +113,9 @@ test('an index with other options is recreated', async () => {
 test('a server waits for a MongoDB that does not respond, then fails with one sentence', async () => {
   const uri = `mongodb://ada:hunter2@127.0.0.1:${await freePort()}/plants`;
   const server = RealServer.spawn(await temporaryFolder(), {
-    ...{ MONGODB_URI: uri, REDIS_URL, STARTUP_TIMEOUT_SECONDS: '6' },
+    MONGODB_URI: uri,
+    REDIS_URL,
+    STARTUP_TIMEOUT_SECONDS: '6',
   });
   expect(await server.ended).toEqual({ code: 1, signal: null });
   const [waiting = '', sentence, ...others] = server.stderr.trim().split('\n');
@@ -129,8 +142,17 @@ test('a server uses a MongoDB that becomes reachable while it waits, and the wai
   expect(await stopped.ended).toEqual({ code: 0, signal: null });
 
   aProcess((await aMongod()).path, [
-    ...['--dbpath', await temporaryFolder(), '--port', String(port), '--bind_ip', '127.0.0.1'],
-    ...['--nounixsocket', '--replSet', 'rs', '--wiredTigerCacheSizeGB', '0.25'],
+    '--dbpath',
+    await temporaryFolder(),
+    '--port',
+    String(port),
+    '--bind_ip',
+    '127.0.0.1',
+    '--nounixsocket',
+    '--replSet',
+    'rs',
+    '--wiredTigerCacheSizeGB',
+    '0.25',
   ]);
   const client = new mongo.MongoClient(uri);
   const members = [{ _id: 0, host: `127.0.0.1:${port}` }];

@@ -144,8 +144,12 @@ export function launch(dataDir: string, options: ProgramOptions = {}): ChildProc
   const { role = 'server', through = [], env } = options;
   const config: ServersConfig = { dataDir };
   const [command = '', ...args] = [
-    ...[...through, process.execPath, '--require', path.join(__dirname, 'register.cjs')],
-    ...[path.join(__dirname, 'program.ts'), JSON.stringify({ config, role })],
+    ...through,
+    process.execPath,
+    '--require',
+    path.join(__dirname, 'register.cjs'),
+    path.join(__dirname, 'program.ts'),
+    JSON.stringify({ config, role }),
   ];
   const child = spawn(command, args, {
     cwd: path.resolve(__dirname, '../..'),

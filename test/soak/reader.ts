@@ -53,8 +53,15 @@ export class Reader {
     const { plantId } = this.#writer.kept;
     const plant = `/api/plants/${plantId}`;
     const good = [
-      ...['/api/plants', '/api/insights', '/api/locations', '/api/announcements', '/readyz'],
-      ...['/api/care', '/api/photos', '/api/events?q=1&limit=20', '/api/events?type=watered'],
+      '/api/plants',
+      '/api/insights',
+      '/api/locations',
+      '/api/announcements',
+      '/readyz',
+      '/api/care',
+      '/api/photos',
+      '/api/events?q=1&limit=20',
+      '/api/events?type=watered',
       `/api/changes?limit=500${this.#since}`,
       ...(plantId === '' ? [] : [plant, `${plant}/events?limit=50`]),
     ].map((path) => ({ method: 'GET', path, status: 200 }) as const);
@@ -68,7 +75,9 @@ export class Reader {
       { method: 'GET', path: `/api/photos/${NO_PHOTO}`, status: 404 },
       { method: 'GET', path: '/api/nothing', status: 404 },
       {
-        ...{ method: 'GET', path: '/api/account', status: 401 },
+        method: 'GET',
+        path: '/api/account',
+        status: 401,
         headers: { authorization: 'Bearer nobody' },
       },
     ];

@@ -174,8 +174,11 @@ async function soak(scenery: Scenery): Promise<Finding[]> {
   const { dataDir, server } = scenery;
   const tokens = await tokensOf(dataDir, USERS);
   const scene: Scene = {
-    ...{ url: server.url, serverMayBeDown: false, stopped: false },
-    ...{ acknowledged: 0, faults: [] },
+    url: server.url,
+    serverMayBeDown: false,
+    stopped: false,
+    acknowledged: 0,
+    faults: [],
   };
   const writers = tokens.map((token, index) => new Writer(USERS[index] ?? '', token, scene));
   const readers = writers.map((writer, index) => new Reader(tokens[index] ?? '', writer, scene));

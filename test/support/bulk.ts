@@ -39,10 +39,18 @@ function anEvent(
   const occurredAt = new Date(now.getTime() - (place % 8000) * apartMs);
   const type = EVENT_TYPES[place % EVENT_TYPES.length] ?? 'watered';
   return {
-    ...{ _id: newId(), userId, plantId: toStoredId(plantId), type, text: null },
+    _id: newId(),
+    userId,
+    plantId: toStoredId(plantId),
+    type,
+    text: null,
     growthAmount: type === 'growth' ? 0.1 : null,
     growthUnit: type === 'growth' ? 'cm' : null,
-    ...{ occurredAt, occurredOn: calendarOf(timezone)(occurredAt) },
-    ...{ createdAt: now, updatedAt: now, deletedAt: null, photos: [] },
+    occurredAt,
+    occurredOn: calendarOf(timezone)(occurredAt),
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+    photos: [],
   };
 }

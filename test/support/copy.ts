@@ -75,7 +75,9 @@ export class Copy {
   /** All records, sorted. */
   get contents() {
     return {
-      ...{ plants: byId(this.plants), events: byId(this.events), photos: byId(this.photos) },
+      plants: byId(this.plants),
+      events: byId(this.events),
+      photos: byId(this.photos),
       schedules: byId(this.schedules),
       snoozes: sorted([...this.snoozes.values()]),
     };
@@ -125,7 +127,9 @@ export async function listed(client: Client, photoIds: readonly string[]) {
     until === null ? [] : [{ plantId, type, ...(scheduleId !== null && { scheduleId }), until }],
   );
   return {
-    ...{ plants: byId(mapOf(plants)), events: byId(mapOf(events)), photos: byId(mapOf(photos)) },
+    plants: byId(mapOf(plants)),
+    events: byId(mapOf(events)),
+    photos: byId(mapOf(photos)),
     schedules: byId(mapOf(schedules)),
     snoozes: sorted(snoozes),
   };

@@ -23,11 +23,19 @@ export const LARGEST_PHOTO = {
 
 /** The same of a plant. */
 export const LARGEST_PLANT = {
-  ...{ name: controls(100), species: controls(100), location: controls(100) },
-  ...{ notes: controls(1000), careNotes: controls(1000), wateringNotes: controls(500) },
-  ...{ lightNotes: controls(500), soilType: controls(100), fertilizerType: controls(100) },
-  ...{ fertilizerNotes: controls(500), temperatureNotes: controls(500) },
-  ...{ mossPoleNeeded: true, toxic: true },
+  name: controls(100),
+  species: controls(100),
+  location: controls(100),
+  notes: controls(1000),
+  careNotes: controls(1000),
+  wateringNotes: controls(500),
+  lightNotes: controls(500),
+  soilType: controls(100),
+  fertilizerType: controls(100),
+  fertilizerNotes: controls(500),
+  temperatureNotes: controls(500),
+  mossPoleNeeded: true,
+  toxic: true,
 };
 
 /** Stores plants with these fields. */
@@ -79,8 +87,13 @@ export async function storeLargest(
   const [first] = plants;
   if (!first) throw new Error('Events need a plant.');
   const events = Array.from({ length: counts.events }, (_, hour): EventDocument => ({
-    ...{ ...own(), plantId: first._id, type: 'note', text: controls(2000) },
-    ...{ growthAmount: null, growthUnit: null, deletedAt: null },
+    ...own(),
+    plantId: first._id,
+    type: 'note',
+    text: controls(2000),
+    growthAmount: null,
+    growthUnit: null,
+    deletedAt: null,
     ...hourOf(hour),
     photos: photos.map(({ _id }) => ({ photoId: _id })),
   }));

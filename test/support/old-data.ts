@@ -8,8 +8,11 @@ export const TRACKED = ['plants', 'events', 'photos'];
 
 /** Fields of plants that came with due care. */
 const SINCE_CARE = {
-  ...{ lastFertilized: '', wateringSnoozedUntil: '', wateringSnoozedAt: '' },
-  ...{ fertilizerSnoozedUntil: '', fertilizerSnoozedAt: '' },
+  lastFertilized: '',
+  wateringSnoozedUntil: '',
+  wateringSnoozedAt: '',
+  fertilizerSnoozedUntil: '',
+  fertilizerSnoozedAt: '',
 };
 
 /** Stores data as releases before migrations and revisions did; returns its user. */

@@ -33,7 +33,9 @@ export function none(what: string, faults: readonly string[]): Finding {
 /** Prints all findings as a table; sets exit code 1 if one is not good. */
 export function report(findings: readonly Finding[]): void {
   const rows = findings.map(({ what, found, allowed, isGood }) => [
-    ...[what, found, allowed],
+    what,
+    found,
+    allowed,
     isGood ? 'good' : 'FAILED',
   ]);
   console.log(table(['figure', 'found', 'allowed', ''], rows));

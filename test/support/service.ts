@@ -153,7 +153,11 @@ async function launch(options: ServiceOptions): Promise<RunningService> {
   const url = `http://127.0.0.1:${await listening(server)}`;
   if (options.jobs !== false) app.startJobs();
   return {
-    ...{ app, url, mongodbUri, conformance, log },
+    app,
+    url,
+    mongodbUri,
+    conformance,
+    log,
     stop: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();

@@ -43,11 +43,16 @@ test('rotating a token creates one like it, and the old one is valid until the o
   const made = await rotate(old.view.id);
   expect(made.token).not.toBe(old.token);
   expect(made.view).toMatchObject({
-    ...{ user: 'rotating', name: 'phone', scopes: ['plants:read'], replacedBy: null },
-    ...{ expiresAt: new Date(START + 100 * DAY_MS), lastUsedAt: null },
+    user: 'rotating',
+    name: 'phone',
+    scopes: ['plants:read'],
+    replacedBy: null,
+    expiresAt: new Date(START + 100 * DAY_MS),
+    lastUsedAt: null,
   });
   expect(made.rotated).toMatchObject({
-    ...{ id: old.view.id, replacedBy: made.view.id },
+    id: old.view.id,
+    replacedBy: made.view.id,
     expiresAt: new Date(START + 11 * DAY_MS),
   });
   setClock(START + 11 * DAY_MS - 1);

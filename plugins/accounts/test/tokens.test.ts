@@ -97,8 +97,15 @@ test('operators see everything about a token except the token itself', async () 
   const { token, view } = await makeToken('viewed', 60);
   expect(Object.keys(view).sort()).toEqual(
     [
-      ...['createdAt', 'expiresAt', 'id', 'lastUsedAt', 'name'],
-      ...['replacedBy', 'revokedAt', 'scopes', 'user'],
+      'createdAt',
+      'expiresAt',
+      'id',
+      'lastUsedAt',
+      'name',
+      'replacedBy',
+      'revokedAt',
+      'scopes',
+      'user',
     ].sort(),
   );
   expect(view.expiresAt.getTime() - view.createdAt.getTime()).toBe(60_000);
@@ -208,7 +215,10 @@ test('many requests with a new token look it up and record its first use once', 
   const sent: string[] = [];
   const { app } = proxied.service;
   const made = await app.exportsOf(accountsPlugin).createToken({
-    ...{ userId: 'crowd', scopes: ['plants:read'], name: 'phone', expiresInSeconds: 60 },
+    userId: 'crowd',
+    scopes: ['plants:read'],
+    name: 'phone',
+    expiresInSeconds: 60,
   });
   proxied.proxy.onCommand(({ name, collection }) => {
     if (collection === 'tokens' || name.endsWith('Transaction')) sent.push(`${name} ${collection}`);

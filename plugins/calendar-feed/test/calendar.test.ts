@@ -179,7 +179,9 @@ test('a client that keeps guessing is refused, and its guesses are not logged', 
 
 test('a filter applies before the calendar is limited to 5,000 events', async () => {
   const mist = Array.from({ length: 20 }, (_, index) => ({
-    ...{ care: 'other', label: `Mist ${index}`, everyDays: 1 },
+    care: 'other',
+    label: `Mist ${index}`,
+    everyDays: 1,
   }));
   const repot = { care: 'repotted', everyDays: 365, startOn: dayIn(90) };
   const plants = [

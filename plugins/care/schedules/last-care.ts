@@ -76,7 +76,8 @@ export class LastCare {
     const counted = events.filter(({ scheduleId, type }) => scheduleId ?? isCare(type));
     const ofPlants = groupBy(counted, (each) => `${idText(each.plantId)} ${keyOf(each)}`);
     const latest = [...ofPlants.values()].map(([event, ...more]) => ({
-      ...{ event, care: event.scheduleId ? idText(event.scheduleId) : event.type },
+      event,
+      care: event.scheduleId ? idText(event.scheduleId) : event.type,
       last: more.map(momentOf).reduce(laterOf, momentOf(event)),
     }));
     // Events that are logged together have the same moment.

@@ -23,7 +23,10 @@ export function scheduleRoutes(service: ScheduleService): Operation[] {
       handler: ({ tenant, params }) => service.list(tenant, params.id),
     }),
     write({
-      ...{ method: 'POST', ...ofPlant, access, body: createSchedule },
+      method: 'POST',
+      ...ofPlant,
+      access,
+      body: createSchedule,
       summary: 'Add a schedule to a plant',
       description: `A schedule says on which days the plant needs one kind of care. Send exactly one of \`everyDays\` and \`weekdays\`. It replaces the plant's own frequency of that care. A plant has at most ${MAX_SCHEDULES}.`,
       response: { schema: scheduleView, description: 'The schedule' },
@@ -36,7 +39,10 @@ export function scheduleRoutes(service: ScheduleService): Operation[] {
       handler: ({ tx, params, body }) => service.create(tx, params.id, body),
     }),
     write({
-      ...{ method: 'PATCH', ...one, access, body: updateSchedule },
+      method: 'PATCH',
+      ...one,
+      access,
+      body: updateSchedule,
       summary: 'Change a schedule',
       description:
         'Changes only the fields that are sent. To go from `everyDays` to `weekdays` send null for the former. Care of an inactive schedule is never due.',
@@ -50,7 +56,8 @@ export function scheduleRoutes(service: ScheduleService): Operation[] {
       handler: ({ tx, params, body }) => service.update(tx, params.id, body),
     }),
     remove({
-      ...{ ...one, access },
+      ...one,
+      access,
       summary: 'Delete a schedule',
       description: 'Deletes the schedule. Its events stay, without a schedule.',
       tool: {

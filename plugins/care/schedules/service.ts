@@ -70,8 +70,11 @@ export class ScheduleService {
     const document = schedule.toDocument(
       { ...body, startOn: body.startOn ?? calendarOf(account.timezone)(now) },
       {
-        ...{ _id: newId(), userId, plantId: toStoredId(plantId) },
-        ...{ createdAt: now, updatedAt: now },
+        _id: newId(),
+        userId,
+        plantId: toStoredId(plantId),
+        createdAt: now,
+        updatedAt: now,
       },
     );
     requireRule(document);

@@ -111,7 +111,10 @@ test('months apply within seasons, and the interval of a season replaces weekday
   const seasons = [{ from: '06-01', to: '08-31', everyDays: 2 }];
   const given: Partial<Rule> = { weekdays: ['mon'], months: [5, 7], seasons };
   expect(next(4, given, '2026-05-20', '2026-05-20')).toEqual([
-    ...['2026-05-25', '2026-07-01', '2026-07-03', '2026-07-05'],
+    '2026-05-25',
+    '2026-07-01',
+    '2026-07-03',
+    '2026-07-05',
   ]);
 });
 
@@ -153,6 +156,7 @@ test('a rule may leave no day on which care is due', () => {
 
 test('the last day is in the year 9999', () => {
   expect(next(3, { everyDays: 3650, startOn: '9990-01-01' }, null)).toEqual([
-    ...['9990-01-01', '9999-12-30'],
+    '9990-01-01',
+    '9999-12-30',
   ]);
 });

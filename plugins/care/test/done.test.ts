@@ -48,7 +48,9 @@ describe('done', () => {
 
   test('logs a note with the label for a schedule of other care, unless a text is given', async () => {
     const { id: scheduleId } = await user.schedule(fern, {
-      ...{ care: 'other', label: 'Turn it', weekdays: ['tue', 'sat'] },
+      care: 'other',
+      label: 'Turn it',
+      weekdays: ['tue', 'sat'],
     });
     const first = bodyOf(await done({ plantIds: [fern], scheduleId }).expect(201));
     expect(first).toMatchObject({
@@ -198,7 +200,9 @@ describe('snooze', () => {
     const all = await snooze('2026-04-01', { all: true, type: 'watered' }).expect(200);
     expect(itemsOf(all.body)).toEqual(['Fern watered 2026-04-01', 'Moss watered 2026-04-01']);
     expect(await user.days(ALWAYS)).toEqual([
-      ...['Moss fertilized 2026-03-10', 'Fern watered 2026-04-01', 'Moss watered 2026-04-01'],
+      'Moss fertilized 2026-03-10',
+      'Fern watered 2026-04-01',
+      'Moss watered 2026-04-01',
       'Palm watered 2026-04-09',
     ]);
     const back = await snooze(null, { location: 'Hall', type: 'watered' }).expect(200);
@@ -213,7 +217,9 @@ describe('snooze', () => {
     expect(itemsOf(ofFern.body)).toEqual(['Fern watered 2026-03-12', 'Fern Mist 2026-03-12']);
     const all = await snooze('2026-03-14', { all: true, type: 'any' }).expect(200);
     expect(itemsOf(all.body)).toEqual([
-      ...['Fern watered 2026-03-14', 'Fern Mist 2026-03-14', 'Moss watered 2026-03-14'],
+      'Fern watered 2026-03-14',
+      'Fern Mist 2026-03-14',
+      'Moss watered 2026-03-14',
     ]);
     expect(await user.days(ALWAYS)).toContain('Moss repotted 2026-05-01');
     const back = await snooze(null, { all: true, type: 'any' }).expect(200);
@@ -246,7 +252,9 @@ describe('snooze', () => {
   test('reaches copies with the plant, as does a skip', async () => {
     const client = new Client(service.url, user.token);
     const { id: scheduleId } = await user.schedule(fern, {
-      ...{ care: 'other', label: 'Mist', everyDays: 5 },
+      care: 'other',
+      label: 'Mist',
+      everyDays: 5,
     });
     let { nextCursor } = await changesSince(client);
     const changed = async () => {

@@ -35,7 +35,10 @@ const ALWAYS = '?dueBy=9999-12-31';
 test('a plant without care is due on the day it was added, for each frequency', async () => {
   const user = await userAt('2026-03-10T12:00:00Z');
   const { id } = await user.plant({
-    ...{ name: 'Fern', location: 'Hall', wateringFrequencyDays: 7, fertilizerFrequencyDays: 30 },
+    name: 'Fern',
+    location: 'Hall',
+    wateringFrequencyDays: 7,
+    fertilizerFrequencyDays: 30,
   });
   await user.plant({ name: 'Cactus' });
   setClock('2026-03-12T12:00:00Z');
@@ -107,7 +110,9 @@ test('a changed or cleared frequency takes effect at once', async () => {
 test('due days have four-digit years, whenever the event occurred', async () => {
   const user = await userAt('2026-03-10T12:00:00Z');
   const { id } = await user.plant({
-    ...{ name: 'Fern', wateringFrequencyDays: 365, fertilizerFrequencyDays: 1 },
+    name: 'Fern',
+    wateringFrequencyDays: 365,
+    fertilizerFrequencyDays: 1,
   });
   await user.event(id, { occurredAt: '2026-03-11T12:00:00Z' });
   await user.event(id, { type: 'fertilized', occurredAt: '0000-01-01T00:00:00Z' });
@@ -135,7 +140,9 @@ describe('days are those of the account’s time zone', () => {
     // Half past midnight on the 16th in Auckland.
     const user = await userAt('2026-03-15T11:30:00Z', 'Pacific/Auckland');
     const { id } = await user.plant({
-      ...{ name: 'Fern', wateringFrequencyDays: 1, fertilizerFrequencyDays: 1 },
+      name: 'Fern',
+      wateringFrequencyDays: 1,
+      fertilizerFrequencyDays: 1,
     });
     // The 14th in Auckland.
     await user.event(id, { occurredAt: '2026-03-13T11:30:00Z' });

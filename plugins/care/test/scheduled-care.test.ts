@@ -43,8 +43,13 @@ test('each schedule has an item with its care', async () => {
         scheduleId: id,
       },
       {
-        ...{ ...common, ...today, type: 'repotted', care: 'repotted', label: null },
-        ...{ everyDays: 700, scheduleId: repot },
+        ...common,
+        ...today,
+        type: 'repotted',
+        care: 'repotted',
+        label: null,
+        everyDays: 700,
+        scheduleId: repot,
       },
     ],
   });
@@ -191,11 +196,13 @@ describe('days', () => {
     await apia.schedule(id, { everyDays: 2 });
     await apia.event(id, { occurredAt: '2011-12-28T12:00:00Z' });
     expect(await apia.due(ALWAYS)).toMatchObject({
-      ...{ today: '2011-12-29', items: [{ dueOn: '2011-12-30', daysOverdue: -1 }] },
+      today: '2011-12-29',
+      items: [{ dueOn: '2011-12-30', daysOverdue: -1 }],
     });
     setClock('2011-12-30T12:00:00Z');
     expect(await apia.due()).toMatchObject({
-      ...{ today: '2011-12-31', items: [{ dueOn: '2011-12-30', daysOverdue: 1 }] },
+      today: '2011-12-31',
+      items: [{ dueOn: '2011-12-30', daysOverdue: 1 }],
     });
   });
 
@@ -220,14 +227,19 @@ describe('with to, later occurrences are listed', () => {
     expect(
       items.map(({ plantName, dueOn, daysOverdue }) => `${plantName} ${dueOn} ${daysOverdue}`),
     ).toEqual([
-      ...['Fern 2026-03-04 6', 'Fern 2026-03-13 -3', 'Moss 2026-03-13 -3', 'Fern 2026-03-16 -6'],
+      'Fern 2026-03-04 6',
+      'Fern 2026-03-13 -3',
+      'Moss 2026-03-13 -3',
+      'Fern 2026-03-16 -6',
       'Moss 2026-03-17 -7',
     ]);
     expect(await user.days('?to=2026-03-13&type=watered&location=Hall')).toEqual([
-      ...['Fern watered 2026-03-04', 'Fern watered 2026-03-13'],
+      'Fern watered 2026-03-04',
+      'Fern watered 2026-03-13',
     ]);
     expect(await user.due('?to=2026-03-05')).toMatchObject({
-      ...{ items: [{ dueOn: '2026-03-04' }], through: '2026-03-05' },
+      items: [{ dueOn: '2026-03-04' }],
+      through: '2026-03-05',
     });
   });
 

@@ -37,13 +37,22 @@ const listed = async () => listOf(await user.get(`/api/plants/${plantId}/schedul
 
 test('a schedule is stored as sent and listed oldest first', async () => {
   const fields = {
-    ...{ care: 'other', label: 'Mist', everyDays: 3, months: [4, 5, 12] },
+    care: 'other',
+    label: 'Mist',
+    everyDays: 3,
+    months: [4, 5, 12],
     seasons: [{ from: '11-01', to: '02-29', everyDays: 0 }],
-    ...{ startOn: '2026-04-01', endOn: '2030-12-31', active: false },
+    startOn: '2026-04-01',
+    endOn: '2030-12-31',
+    active: false,
   };
   const first = await created(fields);
   expect(first).toEqual({
-    ...{ id: anyId, plantId, weekdays: null, createdAt: anyInstant, updatedAt: anyInstant },
+    id: anyId,
+    plantId,
+    weekdays: null,
+    createdAt: anyInstant,
+    updatedAt: anyInstant,
     ...fields,
   });
   const second = await created({ weekdays: ['sat', 'mon'] });
@@ -54,8 +63,13 @@ test('omitted fields are null, and a schedule starts today in the account’s ti
   setClock('2026-03-15T11:30:00Z');
   await user.patch('/api/account', { timezone: 'Pacific/Auckland' }).expect(200);
   expect(await created()).toMatchObject({
-    ...{ label: null, weekdays: null, months: null, seasons: [], endOn: null },
-    ...{ startOn: '2026-03-16', active: true },
+    label: null,
+    weekdays: null,
+    months: null,
+    seasons: [],
+    endOn: null,
+    startOn: '2026-03-16',
+    active: true,
   });
 });
 
@@ -114,7 +128,9 @@ test.each<[field: string, fields: object]>([
     {
       everyDays: 7,
       seasons: Array.from({ length: 13 }, (_, day) => ({
-        ...{ from: `01-${10 + day}`, to: `01-${10 + day}`, everyDays: 1 },
+        from: `01-${10 + day}`,
+        to: `01-${10 + day}`,
+        everyDays: 1,
       })),
     },
   ],
@@ -177,7 +193,9 @@ test('copies get new, changed and deleted schedules', async () => {
   const second = await created({ weekdays: ['sun'] });
   await user.delete(`/api/schedules/${String(first['id'])}`).expect(200);
   expect(await changesSince(client, nextCursor)).toMatchObject({
-    ...{ schedules: [second], plants: [], deleted: [{ kind: 'schedule', id: first['id'] }] },
+    schedules: [second],
+    plants: [],
+    deleted: [{ kind: 'schedule', id: first['id'] }],
   });
   client.close();
 });
@@ -191,7 +209,9 @@ test('deleting a schedule removes its snooze from copies', async () => {
   expect(snoozes).toMatchObject([{ plantId, scheduleId, until }]);
   await user.delete(`/api/schedules/${String(scheduleId)}`).expect(200);
   expect(await changesSince(client, nextCursor)).toMatchObject({
-    ...{ plants: [{ id: plantId }], snoozes: [], deleted: [{ id: scheduleId }] },
+    plants: [{ id: plantId }],
+    snoozes: [],
+    deleted: [{ id: scheduleId }],
   });
   client.close();
 });

@@ -43,9 +43,18 @@ async function everyDueOn(type: string): Promise<unknown[]> {
 test('snoozed care is due on exactly that day, and the item is returned', async () => {
   const answer = await snooze('2026-03-15').expect(200);
   expect(answer.body).toEqual({
-    ...{ plantId, plantName: 'Boston fern', location: null, type: 'watered', everyDays: 3 },
-    ...{ lastDone: null, dueOn: '2026-03-15', daysOverdue: -5, snoozedUntil: '2026-03-15' },
-    ...{ scheduleId: null, care: 'watered', label: null },
+    plantId,
+    plantName: 'Boston fern',
+    location: null,
+    type: 'watered',
+    everyDays: 3,
+    lastDone: null,
+    dueOn: '2026-03-15',
+    daysOverdue: -5,
+    snoozedUntil: '2026-03-15',
+    scheduleId: null,
+    care: 'watered',
+    label: null,
   });
   expect(await dueOn()).toEqual({ watered: '2026-03-15', fertilized: '2026-03-10' });
   setClock('2026-03-16T12:00:00Z');

@@ -32,8 +32,13 @@ afterEach(() => {
 });
 
 const EMPTY = {
-  ...{ plants: [], events: [], photos: [], schedules: [], snoozes: [] },
-  ...{ deleted: [], hasMore: false },
+  plants: [],
+  events: [],
+  photos: [],
+  schedules: [],
+  snoozes: [],
+  deleted: [],
+  hasMore: false,
 };
 
 async function upToDate(): Promise<string> {

@@ -76,7 +76,8 @@ export class EventSums {
   /** Measurements by month, from one day to another, both included. */
   growthByMonth(tenant: Tenant, first: string, last: string): AsyncGenerator<MonthlyGrowth> {
     const measured = {
-      ...{ type: 'growth', growthAmount: { $gt: 0 } },
+      type: 'growth',
+      growthAmount: { $gt: 0 },
       occurredOn: { $gte: first, $lte: last },
       // For the index; no zone is a day from UTC.
       occurredAt: { $gte: new Date(Date.parse(first) - DAY_MS) },

@@ -7,7 +7,10 @@ import type { EventType } from '../schema';
 
 /** The last care of a plant without events. */
 export const NEVER_CARED: LastCare = {
-  ...{ lastWatered: null, lastWatering: null, lastFertilized: null, lastFertilizing: null },
+  lastWatered: null,
+  lastWatering: null,
+  lastFertilized: null,
+  lastFertilizing: null,
   lastEvent: null,
 };
 

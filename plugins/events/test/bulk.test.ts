@@ -187,7 +187,9 @@ test('an assistant gets a long response in parts, with each event once', async (
   let cursor: unknown = null;
   do {
     const answer = await pro.post('/api/mcp', {
-      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
       params: { name: 'log_care', arguments: { plantIds, photoIds, cursor } },
     });
     const { structuredContent } = bodyOf(answer)['result'] as {

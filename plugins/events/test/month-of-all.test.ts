@@ -61,7 +61,8 @@ test('the monthly view requires the pro tier, which is checked first', async () 
 test('bounds are checked as for one plant', async () => {
   expect(faultsOf(await month('').expect(400))).toEqual(['monthEnd', 'monthStart']);
   for (const query of [
-    ...[`?monthStart=${END}&monthEnd=${START}`, `?monthStart=${START}&monthEnd=x`],
+    `?monthStart=${END}&monthEnd=${START}`,
+    `?monthStart=${START}&monthEnd=x`,
     `?monthStart=${START}&monthEnd=${START + 367 * 24 * 60 * 60 * 1000}`,
   ]) {
     expect(faultsOf(await month(query).expect(400))).toEqual(['monthEnd']);

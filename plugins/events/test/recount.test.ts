@@ -6,7 +6,8 @@ import {
 } from '../../../test/support/program';
 
 test('reconciliation reads the events of a few plants per command, however many plants there are', async () => {
-  const { service, proxy, close } = await startProxiedService({ jobs: false });
+  const proxied = await startProxiedService({ jobs: false });
+  const { service, proxy } = proxied;
   try {
     const user = await service.user();
     const plants = await Promise.all(Array.from({ length: 25 }, () => user.plant()));
@@ -24,6 +25,6 @@ test('reconciliation reads the events of a few plants per command, however many 
       expect((plantId as { $in: unknown[] }).$in.length).toBeLessThanOrEqual(10);
     }
   } finally {
-    await close();
+    await proxied.close();
   }
 });

@@ -30,7 +30,10 @@ async function series(by = user): Promise<unknown> {
 }
 
 const cm = (month: string, total: number, of = plantId) => ({
-  ...{ plantId: of, unit: 'cm', month, total },
+  plantId: of,
+  unit: 'cm',
+  month,
+  total,
 });
 
 test('growthSeries is returned only on request', async () => {
@@ -54,7 +57,9 @@ test('growth adds up exactly by plant, unit and month, over twelve months', asyn
   await grow('2025-11-30', 7);
   await user.event(plantId, { type: 'note', text: 'It grew' });
   expect(await series()).toEqual([
-    ...[cm('2025-12', 5), cm('2026-10', 3), cm('2026-11', 0.4)],
+    cm('2025-12', 5),
+    cm('2026-10', 3),
+    cm('2026-11', 0.4),
     { ...cm('2026-11', 1), unit: 'in' },
     cm('2026-11', 1, oak.id),
   ]);

@@ -188,7 +188,9 @@ describe('when the account’s time zone changes', () => {
   test('events at the same moment each keep the day that they had', async () => {
     const { user, plantId } = await userAt('Pacific/Auckland', '2026-03-20T00:00:00Z');
     const grown = (growthAmount: number) => ({
-      ...{ type: 'growth', growthAmount, occurredAt: '2026-03-14T12:00:00Z' },
+      type: 'growth',
+      growthAmount,
+      occurredAt: '2026-03-14T12:00:00Z',
     });
     const later = await user.event(plantId, grown(1));
     await move(user, 'UTC');

@@ -7,8 +7,17 @@ import type { Json, JsonObject, JsonSchema } from '../../../src/fields/json-sche
  * Lengths are left out to keep the list of tools short: they are rarely exceeded, and the operation checks them.
  */
 export const COMMON_KEYWORDS: ReadonlySet<string> = new Set([
-  ...['type', 'properties', 'required', 'additionalProperties', 'items', 'anyOf'],
-  ...['description', 'enum', 'format', 'minimum', 'maximum'],
+  'type',
+  'properties',
+  'required',
+  'additionalProperties',
+  'items',
+  'anyOf',
+  'description',
+  'enum',
+  'format',
+  'minimum',
+  'maximum',
 ]);
 
 /**

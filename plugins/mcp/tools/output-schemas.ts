@@ -7,8 +7,15 @@ type OutputSchema = JsonSchema & { type: 'object' };
 
 /** Keywords that a model does not need, which sees the values: a list of tools must be short. */
 const OMITTED = new Set([
-  ...['description', 'enum', 'format', 'minLength', 'maxLength', 'minimum', 'maximum'],
-  ...['additionalProperties', 'required'],
+  'description',
+  'enum',
+  'format',
+  'minLength',
+  'maxLength',
+  'minimum',
+  'maximum',
+  'additionalProperties',
+  'required',
 ]);
 /** Types that say more than the value itself. */
 const STRUCTURES: readonly unknown[] = ['array', 'object'];

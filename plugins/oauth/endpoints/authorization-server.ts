@@ -56,7 +56,10 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
   });
   /** An endpoint for browsers, handled by the library. */
   const shown = (named: Named, before?: Guard): ProtocolMethod => ({
-    ...{ ...named, access, responses: PAGES, errors: [notFound] },
+    ...named,
+    access,
+    responses: PAGES,
+    errors: [notFound],
     handler: (ctx, api) =>
       withFaultsShown(ctx, async () => {
         const { origin, provider } = await serverFor(ctx, parts);

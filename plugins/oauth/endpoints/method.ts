@@ -97,7 +97,9 @@ export function pagesOf(parts: Parts) {
     summary: string,
     show: (visit: Visit) => Promise<void>,
   ): ProtocolMethod => ({
-    ...{ operationId, summary, access },
+    operationId,
+    summary,
+    access,
     responses: PAGES,
     errors: [notFound],
     handler: (ctx, api) =>

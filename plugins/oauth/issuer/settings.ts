@@ -60,8 +60,12 @@ const clientSecretSetting = new Setting<string | undefined>(
 );
 
 export const issuerSettings = [
-  ...[issuerSetting, audienceSetting, tierClaimSetting, scopesSetting],
-  ...[clientIdSetting, clientSecretSetting],
+  issuerSetting,
+  audienceSetting,
+  tierClaimSetting,
+  scopesSetting,
+  clientIdSetting,
+  clientSecretSetting,
 ];
 
 export const issuerRules: NonNullable<Plugin['rules']> = [
@@ -100,7 +104,8 @@ export function issuerOf(settings: Settings): Issuer | undefined {
   const audience = settings.of(audienceSetting);
   if (name === undefined || audience === undefined) return undefined;
   return {
-    ...{ name, audience },
+    name,
+    audience,
     tierClaim: settings.of(tierClaimSetting),
     scopes: settings.of(scopesSetting),
     clientId: settings.of(clientIdSetting),

@@ -43,7 +43,9 @@ export class IssuerSignIn {
     const [state, verifier] = [library.randomState(), library.randomPKCECodeVerifier()];
     visit.setCookie('sign-in', `${state} ${verifier}`, COOKIE_SECONDS);
     const url = library.buildAuthorizationUrl(configuration, {
-      ...{ redirect_uri: visit.origin + SIGNED_IN, scope: 'openid', state },
+      redirect_uri: visit.origin + SIGNED_IN,
+      scope: 'openid',
+      state,
       code_challenge: await library.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
       max_age: String(MAX_AGE_SECONDS),

@@ -59,11 +59,14 @@ export class IssuerTokens implements TokenKind {
     return {
       // Identifies the client and the person, whichever token is used.
       _id: toStoredId(publicId(hashOf(`${userId} ${program}`))),
-      ...{ userId, hash, name: program.slice(0, MAX_NAME) },
+      userId,
+      hash,
+      name: program.slice(0, MAX_NAME),
       scopes: isBackend ? [MANAGE_SCOPE] : scopes,
       createdAt: new Date(iat * 1000),
       expiresAt: new Date((exp + TOLERANCE_SECONDS) * 1000),
-      ...{ revokedAt: null, lastUsedAt: null },
+      revokedAt: null,
+      lastUsedAt: null,
       askAgainAt: new Date(Date.now() + TRUSTED_MS),
     };
   }

@@ -1,11 +1,21 @@
 /** Marks in `User-Agent`; browsers that also claim to be others come first. */
 const BROWSERS = {
-  ...{ Edg: 'Edge', OPR: 'Opera', SamsungBrowser: 'Samsung Internet' },
-  ...{ Firefox: 'Firefox', FxiOS: 'Firefox', CriOS: 'Chrome', Chrome: 'Chrome', Safari: 'Safari' },
+  Edg: 'Edge',
+  OPR: 'Opera',
+  SamsungBrowser: 'Samsung Internet',
+  Firefox: 'Firefox',
+  FxiOS: 'Firefox',
+  CriOS: 'Chrome',
+  Chrome: 'Chrome',
+  Safari: 'Safari',
 };
 const SYSTEMS = {
-  ...{ iPhone: 'iPhone', iPad: 'iPad', Android: 'Android', Windows: 'Windows' },
-  ...{ Macintosh: 'Mac', Linux: 'Linux' },
+  iPhone: 'iPhone',
+  iPad: 'iPad',
+  Android: 'Android',
+  Windows: 'Windows',
+  Macintosh: 'Mac',
+  Linux: 'Linux',
 };
 
 /** The name of a browser and its system, in fixed words; empty if unknown. */

@@ -3,9 +3,16 @@ import type { Sentence, Texts } from './texts';
 
 /** The ids of the fields that faults are about. */
 const FIELDS: Readonly<Partial<Record<Sentence, string>>> = {
-  ...{ wrong: 'name', badName: 'name', taken: 'name' },
-  ...{ tooShort: 'password', tooLong: 'password', tooCommon: 'password', wrongNow: 'now' },
-  ...{ badTokenName: 'token-name', noScope: 'token-scopes', notYourName: 'confirm' },
+  wrong: 'name',
+  badName: 'name',
+  taken: 'name',
+  tooShort: 'password',
+  tooLong: 'password',
+  tooCommon: 'password',
+  wrongNow: 'now',
+  badTokenName: 'token-name',
+  noScope: 'token-scopes',
+  notYourName: 'confirm',
 };
 
 /** Why a form was refused, with a link to its field; screen readers read it first. */

@@ -121,7 +121,10 @@ export class Credentials {
     return [
       ...(found?.passwordHash === undefined ? [] : [{ kind: 'password' }]),
       ...passkeys.map(({ name, createdAt, lastUsedAt }) => ({
-        ...{ kind: 'passkey', name, createdAt, lastUsedAt },
+        kind: 'passkey',
+        name,
+        createdAt,
+        lastUsedAt,
       })),
     ];
   }

@@ -126,7 +126,9 @@ function appsPart(visit: Visit, settings: Settings): Html {
   const { texts } = visit;
   const date = dates(visit, settings.timezone);
   const entries = settings.apps.map(({ id, name, scopes, since }) => ({
-    ...{ id, title: name, details: [scopes.join(', '), `${texts.since} ${date(since)}`] },
+    id,
+    title: name,
+    details: [scopes.join(', '), `${texts.since} ${date(since)}`],
   }));
   return markup`<h2>${texts.apps}</h2>
     ${list(visit, 'revokeApp', texts.revoke, entries)}`;

@@ -82,17 +82,19 @@ async function show(
   const passkeys = credentials?.passkeys ?? [];
   const known = passkeys.map(({ id }) => id);
   const settings = {
-    ...{ account, timezone: found?.timezone ?? 'UTC', tokens, apps, passkeys },
+    account,
+    timezone: found?.timezone ?? 'UTC',
+    tokens,
+    apps,
+    passkeys,
     hasPassword: credentials?.passwordHash !== undefined,
     newPasskey: issuer
       ? undefined
       : await people.passkeys.registrationOptions(visit.place, account, known),
-    ...{
-      issuer,
-      sessions,
-      here,
-      scopes: { all: personalScopes(scopes), usual: usualScopes(scopes) },
-    },
+    issuer,
+    sessions,
+    here,
+    scopes: { all: personalScopes(scopes), usual: usualScopes(scopes) },
   };
   showSettings(visit, settings, outcome);
 }

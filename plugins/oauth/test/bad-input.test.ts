@@ -109,7 +109,10 @@ test('no client is registered beyond 20,000', async () => {
   const expiresAt = new Date(Date.now() + 86_400_000);
   const clients = Array.from({ length: 20_000 }, (_, each) => ({
     _id: hashOf(`client ${each}`) as never,
-    ...{ kind: 'Client', payload: '{}', createdAt: new Date(), expiresAt },
+    kind: 'Client',
+    payload: '{}',
+    createdAt: new Date(),
+    expiresAt,
   }));
   await own.app.database.connection.collection('oauthState').insertMany(clients);
   const refused = await own.anonymous.post('/oauth/register').send({ redirect_uris: [CALLBACK] });

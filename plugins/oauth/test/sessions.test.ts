@@ -73,7 +73,8 @@ test('an account has at most 100 sessions: beyond them the oldest ends', async (
   const { connection } = service.app.database;
   const [kept] = await connection.collection('oauthState').find({ userId: name }).toArray();
   const others = Array.from({ length: 98 }, (_, each) => ({
-    ...{ ...kept, _id: `${name} ${each}` as never },
+    ...kept,
+    _id: `${name} ${each}` as never,
     createdAt: new Date(Date.now() - 1000 * each - 1000),
   }));
   await connection.collection('oauthState').insertMany(others);
@@ -101,7 +102,8 @@ test('an account has at most 100 authorized apps: beyond them the oldest ends', 
   const collection = connection.collection('oauthState');
   const [grant] = await collection.find({ userId: ada.name, kind: 'Grant' }).toArray();
   const others = Array.from({ length: 99 }, (_, each) => ({
-    ...{ ...grant, _id: hashOf(`${ada.name} ${each}`) as never },
+    ...grant,
+    _id: hashOf(`${ada.name} ${each}`) as never,
     createdAt: new Date(Date.now() + 1000),
   }));
   await collection.insertMany(others);

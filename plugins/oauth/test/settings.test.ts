@@ -127,7 +127,10 @@ test.each([
 test('an account has at most 100 tokens, however they are created', async () => {
   const ada = await visitor();
   const { token } = await service.app.exportsOf(accountsPlugin).createToken({
-    ...{ userId: ada.name, name: 'first', scopes: ['account'], expiresInSeconds: 3600 },
+    userId: ada.name,
+    name: 'first',
+    scopes: ['account'],
+    expiresInSeconds: 3600,
   });
   const app = userOf(service.url, ada.name, token);
   for (let count = 1; count < 100; count += 1) {

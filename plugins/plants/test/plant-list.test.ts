@@ -95,15 +95,25 @@ test('q and location can be combined', async () => {
 test('a summary has exactly eight fields', async () => {
   const photo = await user.photo();
   const plant = await user.plant({
-    ...{ name: 'Fern', species: 'Nephrolepis', location: 'Hall', notes: 'Long' },
-    ...{ wateringFrequencyDays: 7, fertilizerFrequencyDays: 30, primaryPhotoId: photo.id },
+    name: 'Fern',
+    species: 'Nephrolepis',
+    location: 'Hall',
+    notes: 'Long',
+    wateringFrequencyDays: 7,
+    fertilizerFrequencyDays: 30,
+    primaryPhotoId: photo.id,
   });
   const { occurredAt } = await user.event(plant.id);
   expect(await list({}, user, SUMMARIES)).toEqual([
     {
-      ...{ id: plant.id, name: 'Fern', species: 'Nephrolepis', location: 'Hall' },
-      ...{ wateringFrequencyDays: 7, fertilizerFrequencyDays: 30 },
-      ...{ lastWatered: occurredAt, lastEvent: occurredAt },
+      id: plant.id,
+      name: 'Fern',
+      species: 'Nephrolepis',
+      location: 'Hall',
+      wateringFrequencyDays: 7,
+      fertilizerFrequencyDays: 30,
+      lastWatered: occurredAt,
+      lastEvent: occurredAt,
     },
   ]);
   const full = await list({});

@@ -75,7 +75,10 @@ test('plants that were never watered come last in either order', async () => {
   for (const path of LISTS) {
     expect(await names('sort=lastWatered', path)).toEqual(['Early', 'Late', 'Never', 'Nor this']);
     expect(await names('sort=lastWatered&order=desc', path)).toEqual([
-      ...['Late', 'Early', 'Never', 'Nor this'],
+      'Late',
+      'Early',
+      'Never',
+      'Nor this',
     ]);
   }
 });
@@ -92,7 +95,8 @@ test('long sorted lists are complete, in order, and can be filtered', async () =
 
 test('an unknown order is refused', async () => {
   expect(faultsOf(await user.get('/api/plants?sort=species&order=up').expect(400))).toEqual([
-    ...['order', 'sort'],
+    'order',
+    'sort',
   ]);
 });
 

@@ -108,7 +108,8 @@ test('an export can be imported whatever was written meanwhile', async () => {
   const { id } = await user.plant();
   const { app } = service;
   const parts = {
-    ...{ plants: app.exportsOf(plantsPlugin), photos: app.exportsOf(photosPlugin) },
+    plants: app.exportsOf(plantsPlugin),
+    photos: app.exportsOf(photosPlugin),
     schedules: app.exportsOf(carePlugin).schedules,
     events: app.exportsOf(eventsPlugin).events,
   };

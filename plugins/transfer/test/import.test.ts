@@ -101,10 +101,12 @@ test('as many schedules and events as one request may have are imported', async 
   const idOf = (schedule: number): string => PHOTO.replace(/\w{12}$/, `${10 ** 11 + schedule}`);
   const schedules = Array.from({ length: 20 }, (_, index) => ({
     ...(index < 18 ? { care: 'watered' } : { care: 'other', label: 'Mist' }),
-    ...{ id: idOf(index), everyDays: 1 },
+    id: idOf(index),
+    everyDays: 1,
   }));
   const plants = names.map((name, plant) => ({
-    ...{ name, schedules },
+    name,
+    schedules,
     events: Array.from({ length: 20 }, (_, index) => ({
       occurredAt: ago(index + plant / 1000),
       ...(index < 15 && { scheduleId: idOf(index) }),

@@ -39,8 +39,12 @@ test('a table of another tracker is imported by its own headings', async () => {
     '\r\n' +
     'Farn 🌿;;Bad;;01.02.2026;;\r\n';
   const columns = {
-    ...{ name: 'Plant', species: 'Art', location: 'Standort', createdAt: 'Gekauft' },
-    ...{ wateringFrequencyDays: 'Gießen (Tage)', notes: 'Notizen' },
+    name: 'Plant',
+    species: 'Art',
+    location: 'Standort',
+    createdAt: 'Gekauft',
+    wateringFrequencyDays: 'Gießen (Tage)',
+    notes: 'Notizen',
   };
   const answer = await bring({ csv, columns, delimiter: ';', dates: 'dd.mm.yyyy' }).expect(201);
   expect(answer.body).toEqual({ plants: 2, events: 0 });

@@ -238,7 +238,8 @@ test('a 410 switches a webhook off; when switched on again, it continues where i
   }
   expect(entries).toContainEqual(
     expect.objectContaining({
-      ...{ action: 'webhook.switched_off', changes: { reason: 'gone' } },
+      action: 'webhook.switched_off',
+      changes: { reason: 'gone' },
       actor: expect.objectContaining({ type: 'server' }) as object,
     }),
   );
@@ -258,7 +259,9 @@ test('a webhook that fails for three days is switched off', async () => {
   await deliver();
   const failingSince = new Date(begun).toISOString();
   expect(await webhookAt(path)).toMatchObject({
-    ...{ active: false, inactiveReason: 'failing', failingSince },
+    active: false,
+    inactiveReason: 'failing',
+    failingSince,
   });
   receiver.answer = () => 200;
   await shop.patch(path, { active: true }).expect(200);

@@ -49,7 +49,9 @@ async function runAt(...moments: readonly string[]): Promise<void> {
 async function deliveriesOf(id: string) {
   const found = collection('webhookDeliveries').find({ userId: id }).sort({ createdAt: 1 });
   return (await found.toArray()).map(({ type, status, attempts, createdAt, body }) => ({
-    ...{ type: String(type), status: String(status), attempts: Number(attempts) },
+    type: String(type),
+    status: String(status),
+    attempts: Number(attempts),
     createdAt: createdAt as Date, // As it is stored.
     data: record(record(JSON.parse(String(body)))['data']),
   }));

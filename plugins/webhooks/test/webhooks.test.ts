@@ -28,8 +28,13 @@ async function idsOf(backend: TestUser): Promise<unknown[]> {
 
 test('a webhook shows its secret once, and is listed, switched and deleted', async () => {
   const shown = {
-    ...{ id: anyId, url: URL, events: ['photo.deleted', 'tier.changed'], active: true },
-    ...{ inactiveReason: null, failingSince: null, createdAt: anyInstant },
+    id: anyId,
+    url: URL,
+    events: ['photo.deleted', 'tier.changed'],
+    active: true,
+    inactiveReason: null,
+    failingSince: null,
+    createdAt: anyInstant,
   };
   const { events } = shown;
   const made = bodyOf(await shop.post('/api/webhooks', { url: URL, events }).expect(201));
@@ -124,9 +129,16 @@ test('deliveries are listed newest first, each on one page', async () => {
   for (const name of ['Fern', 'Ivy', 'Moss']) await ada.plant({ name });
   const tested = bodyOf(await backend.post(`${path}/test`).expect(201));
   expect(tested).toEqual({
-    ...{ id: anyId, type: 'webhook.test', userId: backend.id, status: 'waiting', attempts: 0 },
-    ...{ createdAt: anyInstant, lastAttemptAt: null, nextAttemptAt: anyInstant },
-    ...{ responseStatus: null, error: null },
+    id: anyId,
+    type: 'webhook.test',
+    userId: backend.id,
+    status: 'waiting',
+    attempts: 0,
+    createdAt: anyInstant,
+    lastAttemptAt: null,
+    nextAttemptAt: anyInstant,
+    responseStatus: null,
+    error: null,
   });
   const seen: Record<string, unknown>[] = [];
   for (let cursor = ''; ;) {

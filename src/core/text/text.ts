@@ -46,8 +46,23 @@ const ACCENTS = /[\u0300-\u036f]+/g;
 
 /** Ligatures, and letters with a stroke, that Unicode does not decompose. */
 const PLAIN: Readonly<Record<string, string>> = {
-  ...{ æ: 'ae', Æ: 'ae', œ: 'oe', Œ: 'oe', ø: 'o', Ø: 'o', ł: 'l', Ł: 'l', đ: 'd', Đ: 'd' },
-  ...{ ð: 'd', Ð: 'd', ħ: 'h', Ħ: 'h', ı: 'i', þ: 'th', Þ: 'th' },
+  æ: 'ae',
+  Æ: 'ae',
+  œ: 'oe',
+  Œ: 'oe',
+  ø: 'o',
+  Ø: 'o',
+  ł: 'l',
+  Ł: 'l',
+  đ: 'd',
+  Đ: 'd',
+  ð: 'd',
+  Ð: 'd',
+  ħ: 'h',
+  Ħ: 'h',
+  ı: 'i',
+  þ: 'th',
+  Þ: 'th',
 };
 const NOT_PLAIN = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g');
 

@@ -13,6 +13,6 @@ export function acceptStoredIds(): void {
   };
   Object.assign(UUID.prototype, { checkRequired: (value: unknown) => value != null });
   Object.assign(UUID.prototype.$conditionalHandlers, {
-    ...{ $gt: single, $gte: single, $lt: single, $lte: single },
+    $gt: single, $gte: single, $lt: single, $lte: single,
   });
 }

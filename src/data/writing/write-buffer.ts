@@ -178,9 +178,9 @@ export function targetOf(write: AnyBulkWriteOperation): Target {
 export function grouped(schema: Schema): void {
   schema.pre(
     [
-      ...['countDocuments', 'deleteMany', 'deleteOne', 'distinct', 'find', 'findOne'] as const,
-      ...['findOneAndDelete', 'findOneAndReplace', 'findOneAndUpdate'] as const,
-      ...['replaceOne', 'updateMany', 'updateOne'] as const,
+      'countDocuments', 'deleteMany', 'deleteOne', 'distinct', 'find', 'findOne',
+      'findOneAndDelete', 'findOneAndReplace', 'findOneAndUpdate',
+      'replaceOne', 'updateMany', 'updateOne',
     ],
     async function flush(this: AnyQuery) {
       const { session } = this.getOptions();

@@ -50,7 +50,8 @@ test('a receiver that never answers fails after 10 s, and holds up no other', as
   expect(await deliveriesOf(shop, path)).toMatchObject([{ attempts: 0 }, { attempts: 0 }]);
   await until(async () => Number((await deliveriesOf(shop, path))[1]?.['attempts']) === 1);
   expect((await deliveriesOf(shop, path))[1]).toMatchObject({
-    ...{ responseStatus: null, error: 'There was no response within 10 seconds.' },
+    responseStatus: null,
+    error: 'There was no response within 10 seconds.',
   });
   await other.close();
 });

@@ -29,7 +29,10 @@ beforeAll(async () => {
   server = await RealServer.start(dataDir, env);
   const { token } = await asOperator(dataDir, (app) =>
     app.exportsOf(accountsPlugin).createToken({
-      ...{ userId: '~shop', scopes: ['accounts:manage'], name: 'test', expiresInSeconds: 3600 },
+      userId: '~shop',
+      scopes: ['accounts:manage'],
+      name: 'test',
+      expiresInSeconds: 3600,
     }),
   );
   shop = new Client(server.url, token);
@@ -64,7 +67,8 @@ test('deliveries use TLS, and fail where the certificate is not trusted', async 
   if (message) verify(good.secret, message);
   const bad = await tried(`${foreign.url}/hooks`);
   expect(bad.delivery).toMatchObject({
-    ...{ status: 'waiting', responseStatus: null },
+    status: 'waiting',
+    responseStatus: null,
     error: expect.stringMatching(/^The connection failed \([A-Z_]+\)\.$/) as string,
   });
   expect(foreign.received).toEqual([]);

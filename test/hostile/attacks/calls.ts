@@ -8,7 +8,8 @@ const largestPage = ({ plantId }: Target): Message => ({
   path: `/api/plants/${plantId}/events?limit=100`,
 });
 const post = (path: string, body: object | string, headers?: Record<string, string>): Message => ({
-  ...{ method: 'POST', path },
+  method: 'POST',
+  path,
   body: typeof body === 'string' ? body : JSON.stringify(body),
   ...(headers ? { headers } : {}),
 });

@@ -44,7 +44,8 @@ export const CONNECTION_ATTACKS: Record<string, Attack> = {
     everyMs: 1,
   }),
   'documents that are not read': ahead(100, () => ({
-    ...{ path: '/docs/swagger-ui-bundle.js', headers: anonymous },
+    path: '/docs/swagger-ui-bundle.js',
+    headers: anonymous,
   })),
   'documents, compressed': inTurn((index) => ({
     path: index % 2 === 0 ? '/openapi.json' : '/docs/swagger-ui-bundle.js',
@@ -56,7 +57,9 @@ export const CONNECTION_ATTACKS: Record<string, Attack> = {
     headers: { authorization: `Bearer ${token.slice(0, -4)}${1000 + index}` },
   })),
   'tokens that are guessed, of tools': inTurn((index, { token }) => ({
-    ...{ method: 'POST', path: '/api/mcp', body: '{}' },
+    method: 'POST',
+    path: '/api/mcp',
+    body: '{}',
     headers: { authorization: `Bearer ${token.slice(0, -4)}${1000 + index}` },
   })),
   'probes and metrics': inTurn((index) => ({

@@ -127,10 +127,8 @@ export class Person {
         await post('/api/import', {
           plants: [
             {
-              ...{
-                ...withoutNull(fields),
-                createdAt: occurredAt < new Date().toISOString() ? occurredAt : undefined,
-              },
+              ...withoutNull(fields),
+              createdAt: occurredAt < new Date().toISOString() ? occurredAt : undefined,
               schedules: [{ ...care, id: schedule }],
               events: [{ type, ...moment, ...(pick % 2 === 0 && { scheduleId: schedule }) }],
             },

@@ -187,12 +187,18 @@ export class PlainCare {
   #item(need: Need, dueOn: string): Item {
     const { plant, schedule, care, last } = need;
     return {
-      ...{ plantId: plant['id'], plantName: plant['name'], location: plant['location'] },
-      ...{ type: TYPES[care] ?? care, everyDays: this.#everyDays(need, dueOn) },
-      ...{ lastDone: last?.at ?? null, dueOn },
+      plantId: plant['id'],
+      plantName: plant['name'],
+      location: plant['location'],
+      type: TYPES[care] ?? care,
+      everyDays: this.#everyDays(need, dueOn),
+      lastDone: last?.at ?? null,
+      dueOn,
       daysOverdue: (Date.parse(this.today()) - Date.parse(dueOn)) / DAY_MS,
       snoozedUntil: this.told(need).until === dueOn ? dueOn : null,
-      ...{ scheduleId: schedule?.['id'] ?? null, care, label: schedule?.['label'] ?? null },
+      scheduleId: schedule?.['id'] ?? null,
+      care,
+      label: schedule?.['label'] ?? null,
     };
   }
 

@@ -24,8 +24,12 @@ export class Authenticator {
   make(page: Page, { format = 'none', ...lies }: Lies = {}): string {
     const attestation = Buffer.concat([
       Buffer.of(0xa3),
-      ...[text('fmt'), text(format), text('attStmt'), Buffer.of(0xa0)],
-      ...[text('authData'), bytes(this.#data(lies, this.#publicKey()))],
+      text('fmt'),
+      text(format),
+      text('attStmt'),
+      Buffer.of(0xa0),
+      text('authData'),
+      bytes(this.#data(lies, this.#publicKey())),
     ]);
     const clientDataJSON = this.#clientData('webauthn.create', optionsOf(page), lies);
     return this.#sent({ clientDataJSON, attestationObject: attestation });
