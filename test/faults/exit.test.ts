@@ -13,7 +13,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Runs a script that has `exit`, the module under test; answers how it ended. */
+/** Runs a script with `exit`, the module under test; returns how it ended. */
 async function endOf(script: string): Promise<unknown[]> {
   const module = JSON.stringify(path.join(builtProgram(), 'src/app/process/exit.js'));
   const child = spawn(process.execPath, ['-e', `const exit = require(${module}); ${script}`], {
@@ -22,12 +22,12 @@ async function endOf(script: string): Promise<unknown[]> {
   return once(child, 'exit');
 }
 
-test('a process with nothing left to do ends with its own code', async () => {
+test('a process with nothing left to do exits with its own code', async () => {
   const script = 'exit.exitWithin(60_000); exit.prepareExit().then(() => process.exit(3));';
   expect(await endOf(script)).toEqual([3, null]);
 });
 
-test('a file that never opens does not keep a process from ending', async () => {
+test('a file that never opens does not prevent a process from exiting', async () => {
   const pipe = path.join(folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
   const open = `require('fs').open(${JSON.stringify(pipe)}, 'r', () => undefined);`;
@@ -35,7 +35,7 @@ test('a file that never opens does not keep a process from ending', async () => 
   expect(end).toEqual([null, 'SIGKILL']);
 });
 
-test('a main thread that waits for ever does not keep a process from ending', async () => {
+test('a main thread that waits for ever does not prevent a process from exiting', async () => {
   const wait = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);';
   const end = await endOf(`exit.exitWithin(1000); setTimeout(() => { ${wait} }, 100);`);
   expect(end).toEqual([null, 'SIGKILL']);

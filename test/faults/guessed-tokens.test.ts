@@ -4,7 +4,7 @@ import { scrape, valueOf } from '../support/metrics';
 import { median } from '../support/statistics';
 import { until, OwnRedis, startService } from '../support/program';
 
-test('a guessed token has Redis run one script, and none once the budget of its address is spent', async () => {
+test('a guessed token causes one Redis script, and none once the budget of its address is spent', async () => {
   const redis = await OwnRedis.prepare();
   await redis.start();
   const env = { RATE_LIMIT_AUTH_FAILURES_MAX: '4' };
@@ -15,7 +15,7 @@ test('a guessed token has Redis run one script, and none once the budget of its 
     await until(
       async () => record((await anonymous.get('/readyz')).body)['rateLimits'] === 'shared',
     );
-    // The first may have to bring the script along.
+    // The first call may have to load the script.
     await guess().expect(401);
     const before = await redis.scriptRuns();
     for (let count = 0; count < 3; count += 1) await guess().expect(401);
@@ -31,14 +31,14 @@ test('a guessed token has Redis run one script, and none once the budget of its 
   }
 });
 
-test('a guessed token takes less processor time than a read that is not cached, also once the budget is spent', async () => {
+test('a guessed token takes less CPU time than an uncached read, even once the budget is spent', async () => {
   const service = await startService({
     env: { RATE_LIMIT_AUTH_FAILURES_MAX: '400', TRUST_PROXY: '1', ANSWER_CACHE_MB: '0' },
     jobs: false,
   });
   const user = await service.user();
   const { id } = await user.plant();
-  /** In ms of all that the process does for 50 requests at once, their client included. */
+  /** The CPU time of the process for 50 concurrent requests in ms, including their client. */
   const costOf = async (status: number, token: () => string, address: string): Promise<number> => {
     const { user: before } = process.cpuUsage();
     const ask = async (): Promise<void> => {

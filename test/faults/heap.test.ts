@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { scripts } from '../../package.json';
 
-/** Replaces objects that have lived for a while, and prints how large the heap became, in MB. */
+/** Replaces long-lived objects, and prints the peak size of the heap in MB. */
 const REPLACE = `
   const live = [];
   let peak = 0;
@@ -20,7 +20,7 @@ function peakOf(prelude: string, ...options: string[]): number {
   return Number(spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout);
 }
 
-test('a server collects its garbage before that makes up most of its memory', () => {
+test('a server collects garbage before most of its memory is garbage', () => {
   const heap = path.resolve(__dirname, '../../src/app/process/heap');
   const usual = peakOf('');
   const [, option = ''] = scripts.start.split(' ');

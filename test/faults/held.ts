@@ -5,19 +5,19 @@ import { until } from '../support/processes';
 
 type Fields = Record<string, unknown>;
 
-/** What an account holds, in words: without ids and moments, which differ each time. */
+/** The contents of an account in words, without ids and times, which differ each time. */
 export interface Held {
   plants: string[];
   events: string[];
   photos: string[];
-  /** The care of plants, and the day on which it is due. */
+  /** The care of plants, and its due day. */
   due: string[];
   timezone: string;
-  /** What is counted against the limits of its tier. */
+  /** Its usage. */
   used: { plants: number; photos: number };
 }
 
-/** What the API says that an account holds; asked again while it answers 503. */
+/** The contents of an account as the API shows them; retries while it responds with 503. */
 export async function heldBy(client: Client): Promise<Held> {
   const [plants, events, photos, care, account] = await Promise.all([
     read(client, '/api/plants'),
@@ -75,7 +75,7 @@ function imageOf(photo: Fields): string {
   return textOf(photo, 'imagehostPublicId');
 }
 
-/** How many records of an account each collection has. */
+/** The number of records of an account in each collection. */
 export async function storedOf(
   mongodbUri: string,
   userId: string,

@@ -15,9 +15,9 @@ import {
 } from '../support/program';
 
 const USERS = ['ann', 'bob', 'eve'];
-/** An account of no writer, so that nothing but what a kill leaves is in the way of its write. */
+/** An account without a writer, so that only what a kill leaves can block its write. */
 const ALONE = 'gwen';
-/** More of MongoDB alone: to start the server costs three times as much as all else of a kill. */
+/** Most kill only MongoDB, since starting the server takes three times as long as everything else. */
 const KILLS = [
   'mongod',
   'server',
@@ -30,7 +30,7 @@ const KILLS = [
   'both',
   'mongod',
 ] as const;
-/** Writes acknowledged between two kills: more than there are writers, so that each kill meets some at work. */
+/** Writes acknowledged between two kills: more than there are writers, so that each kill interrupts some. */
 const BETWEEN_KILLS = 8;
 
 let dataDir: string;
@@ -45,7 +45,7 @@ afterAll(async () => {
   await removeDataDirectory(dataDir);
 });
 
-/** Kills mongod and waits until it is gone; who brings it back is the server's matter. */
+/** Kills mongod and waits until it has exited; the server restarts it. */
 async function killMongod(): Promise<void> {
   const mongod = ownProcess(dataDir, 'mongod');
   if (mongod === undefined) throw new Error('No mongod runs.');
@@ -64,7 +64,7 @@ async function kill(victim: (typeof KILLS)[number], scene: Scene): Promise<void>
   scene.serverMayBeDown = false;
 }
 
-/** Another program, killed in the middle of a write to an account. */
+/** Kills another process in the middle of a write to an account. */
 async function writing(userId: string): Promise<mongo.MongoClient> {
   const killed = await new mongo.MongoClient(databaseOf(dataDir)).connect();
   const session = killed.startSession();
@@ -74,7 +74,7 @@ async function writing(userId: string): Promise<mongo.MongoClient> {
   return killed;
 }
 
-/** Kills the server while a transaction is open that nothing else would end soon. */
+/** Kills the server while it has an open transaction, which nothing else would end soon. */
 async function killWithinWrite(token: string, scene: Scene): Promise<void> {
   const killed = await writing(ALONE);
   try {
@@ -87,7 +87,7 @@ async function killWithinWrite(token: string, scene: Scene): Promise<void> {
   }
 }
 
-test('ten kills of the server and of MongoDB lose and double nothing that was acknowledged', async () => {
+test('after ten kills of the server and of MongoDB, no acknowledged write is lost or doubled', async () => {
   const [alone = '', ...tokens] = await tokensOf(dataDir, [ALONE, ...USERS]);
   const scene: Scene = {
     url: server.url,

@@ -7,19 +7,19 @@ import type { TestService, TestUser } from '../support/service';
 import { type Held, heldBy, storedOf } from './held';
 import { gardenOf, operationRows, pathOf, validRequest } from '../support/program';
 
-/** What each write finds of its account: {@link BEFORE}. */
+/** The account before each write: {@link BEFORE}. */
 export interface Garden {
   user: TestUser;
   client: Client;
   /** The fern, its latest event, and its photo. */
   ids: Ids & { plant: string; event: string };
-  /** The other plant, and its event. */
+  /** The other plant and its event. */
   moss: { id: string; eventId: string };
 }
 
 const day = (number: number): string => `2026-01-0${number}T12:00:00Z`;
 
-/** Makes an account in which a write can have its effect. */
+/** Creates an account in which a write can take effect. */
 export async function gardenFor(service: TestService, write: Write): Promise<Garden> {
   const garden = await newGarden(service);
   const { effect } = write;
@@ -59,15 +59,15 @@ const BEFORE: Held = {
 
 interface Effect {
   body?: (garden: Garden) => object;
-  /** Makes what else it needs, and is about. */
+  /** Creates what else it needs, and its target. */
   prepare?: (garden: Garden) => Promise<Ids>;
-  /** What is otherwise than before. */
+  /** The differences from before. */
   changes: Partial<Held>;
 }
 
 const LATER = new Date(Date.now() + 100 * DAY_MS).toISOString().slice(0, 10);
 
-/** One request of each kind, and the effect that it has when it has it once. */
+/** One request of each kind, and its effect if it takes effect once. */
 const EFFECTS: Readonly<Record<string, Effect>> = {
   'POST /api/plants': {
     body: () => ({ name: 'Ivy' }),
@@ -175,31 +175,31 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
   },
 };
 
-/** A kind of write, with one request of it. */
+/** A kind of write, with a request. */
 export interface Write {
-  /** As of its operation. */
+  /** Those of its operation. */
   name: string;
   operation: Operation;
-  /** Undefined where this file does not know it. */
+  /** Undefined if this file does not list it. */
   effect: Effect | undefined;
 }
 
-/** All kinds of write of the API. */
+/** All kinds of writes of the API. */
 export const writes: readonly Write[] = operationRows().flatMap(([name, operation]) =>
   operation.method === 'GET' ? [] : [{ name, operation, effect: EFFECTS[name] }],
 );
 
-/** Kinds of write that this file alone knows. */
+/** Kinds of writes that only this file lists. */
 export const strangers: readonly string[] = Object.keys(EFFECTS).filter(
   (known) => !writes.some(({ name }) => name === known),
 );
 
-/** What there is once a write has had its one effect; undefined where this file does not know it. */
+/** The account after a write took effect once; undefined if this file does not list it. */
 export function afterOne({ effect }: Write): Held | undefined {
   return effect && { ...BEFORE, ...effect.changes };
 }
 
-/** What there is of an account: as people see it or, of what this file does not know, how much. */
+/** The contents of an account as people see them or, for writes that this file does not list, the counts. */
 export function heldOf(
   { directUri }: ProxiedService,
   garden: Garden,
@@ -209,7 +209,7 @@ export function heldOf(
 }
 
 /**
- * Sends it; with a key where it takes one, always the same.
+ * Sends it, always with the same key if it takes one.
  *
  * @param within how long to wait for the answer, in milliseconds
  */

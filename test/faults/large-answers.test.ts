@@ -16,9 +16,9 @@ import {
 
 const PLANTS = 1000;
 const EVENTS = 2000;
-/** What the answers of this test would fill many times over if they were held whole. */
+/** Memory that the responses of this test would exceed many times if they were buffered. */
 const MAX_GROWTH_MB = 200;
-/** How many reads of an account are worked on at once; others would wait for these. */
+/** The limit of concurrent reads of an account. */
 const MAX_READS = 4;
 
 let mongodbUri: string;
@@ -33,7 +33,7 @@ beforeAll(async () => {
   server = await RealServer.start(dataDir, {
     MONGODB_URI: mongodbUri,
     REDIS_URL: process.env['TEST_REDIS_URL'],
-    // What stays in memory shows once it cannot: a heap that one list of plants alone would fill.
+    // Buffering fails with a heap that a single list of plants would fill.
     NODE_OPTIONS: '--max-old-space-size=160',
   });
   await asOperatorOf(mongodbUri, async (app) => {
@@ -52,7 +52,7 @@ function month(): string {
   return `/api/plants/${plantId}/events/month?monthStart=${LARGEST_SINCE}&monthEnd=${monthEnd}`;
 }
 
-/** The head of an answer, of whose body nothing is read yet. */
+/** The head of a response whose body is not read yet. */
 function open(path: string): Promise<IncomingMessage> {
   const headers = { authorization: `Bearer ${tokens[0] ?? ''}` };
   return new Promise((resolve, reject) => {
@@ -60,7 +60,7 @@ function open(path: string): Promise<IncomingMessage> {
   });
 }
 
-/** Reads an answer to its end; answers how often a text stands in it, and how long it is. */
+/** Reads a whole response; returns how often it contains a text, and its length. */
 async function readAll(
   answer: IncomingMessage,
   mark: string,
@@ -69,7 +69,7 @@ async function readAll(
   let bytes = 0;
   let end = Buffer.alloc(0);
   for await (const chunk of answer) {
-    // Without an encoding set, a stream of bytes has nothing but these.
+    // Without an encoding, chunks are buffers.
     const read = chunk as Buffer;
     const searched = Buffer.concat([end, read]);
     for (let at = searched.indexOf(mark); at >= 0; at = searched.indexOf(mark, at + 1)) marks += 1;
@@ -85,7 +85,7 @@ async function residentMegabytes(): Promise<number> {
   return Number(bytes) / 1e6;
 }
 
-test('a month of two thousand of the largest events is answered, and not held whole', async () => {
+test('a month of two thousand events of maximum size is streamed', async () => {
   const answer = await open(month());
   expect(answer.statusCode).toBe(200);
   const { marks, bytes } = await readAll(answer, '"type":"note"');
@@ -93,7 +93,7 @@ test('a month of two thousand of the largest events is answered, and not held wh
   expect(bytes).toBeGreaterThan(200e6);
 });
 
-test('large answers that are not read take no memory', async () => {
+test('large responses that are not read use no memory', async () => {
   const before = await residentMegabytes();
   const page = `/api/plants/${plantId}/events?limit=100`;
   for (const path of ['/api/plants', month(), page]) {
@@ -105,7 +105,7 @@ test('large answers that are not read take no memory', async () => {
   }
 });
 
-test('while large lists are read, others are answered in between', async () => {
+test('while large lists are read, other requests are served', async () => {
   const other = new Client(server.url, tokens[1] ?? '');
   const state = { isReading: true };
   const reading = Promise.all(
@@ -119,7 +119,7 @@ test('while large lists are read, others are answered in between', async () => {
   while (state.isReading) {
     expect(await other.send('GET', '/api/plants')).toMatchObject({ status: 200, body: [] });
     answered += 1;
-    // Without a pause these take more of the machine than the lists.
+    // Without a pause, these use more CPU than the lists.
     await sleep(20);
   }
   for (const { marks } of await reading) expect(marks).toBe(PLANTS);

@@ -16,16 +16,16 @@ import {
 } from './kinds-of-write';
 import { reconcile, startProxiedService, NETWORK_FAULTS } from '../support/program';
 
-/** Whether each fault happens at every command, as for `make test-network`, or only at some. */
+/** Whether each fault happens at every command, as with `make test-network`, or only at some. */
 const EVERY_COMMAND = process.env['NETWORK_FAULTS'] === 'every';
-/** One command in so many has a fault otherwise, each time the next kind of it. */
+/** Otherwise one command in so many has a fault, each time of the next kind. */
 const STRIDE = 3;
-/** Fewer than the accounts that are written to at once: others would wait for those that hang. */
+/** Accounts that are written concurrently; more would wait for those that hang. */
 const AT_ONCE = 24;
-/** So that writes share no command: each then meets its own fault alone. */
+/** So that writes share no commands, and each fault affects one write. */
 const APART_MS = 30;
 
-/** Sends a write again until it is done, each answer being either right or a 503. */
+/** Retries a write until it succeeds; every other response must be 503. */
 async function sendUntilDone(garden: Garden, write: Write): Promise<number[]> {
   const statuses: number[] = [];
   const ask = async (): Promise<boolean> => {
@@ -38,15 +38,15 @@ async function sendUntilDone(garden: Garden, write: Write): Promise<number[]> {
   return statuses;
 }
 
-/** A command as one of a write, whatever account it is for. */
+/** A command of a write, without its account. */
 const stepOf = ({ name, collection }: MongodbCommand) => `${name} ${collection ?? ''}`.trim();
 
-/** Which accounts each command is for: those that it names, or that of its transaction. */
+/** The accounts of each command: those in its filter, or that of its transaction. */
 class Accounts {
   readonly #ofSession = new Map<string, string>();
 
   idsOf({ bytes, session = '', inTransaction }: MongodbCommand): string[] {
-    // Calls that come together are authenticated by one command.
+    // Concurrent calls are authenticated by one command.
     const named = bytes.toString('latin1').match(/user-[0-9a-f-]{36}/g) ?? [];
     for (const userId of named) this.#ofSession.set(session, userId);
     const known = inTransaction ? this.#ofSession.get(session) : undefined;
@@ -54,7 +54,7 @@ class Accounts {
   }
 }
 
-/** The commands that a write sends to MongoDB, in their order. */
+/** The commands that a write sends to MongoDB, in order. */
 async function stepsOf(proxied: ProxiedService, garden: Garden, write: Write): Promise<string[]> {
   const accounts = new Accounts();
   const steps: string[] = [];
@@ -72,10 +72,10 @@ async function stepsOf(proxied: ProxiedService, garden: Garden, write: Write): P
   return known;
 }
 
-/** A command of a write at which something is to fail: its number among them, and what it is. */
+/** A command of a write that is to fail: its position and itself. */
 interface Place {
   write: Write;
-  /** What there is once it was done. */
+  /** The account after the write. */
   held: unknown;
   at: number;
   step: string;
@@ -83,7 +83,7 @@ interface Place {
 
 let places: Promise<readonly Place[]> | undefined;
 
-/** All commands of all writes, found out once, whichever service is the first to. */
+/** The commands of all writes, recorded once. */
 function placesOf(proxied: ProxiedService): Promise<readonly Place[]> {
   return (places ??= findPlaces(proxied));
 }
@@ -93,17 +93,17 @@ async function findPlaces(proxied: ProxiedService): Promise<Place[]> {
   for (const write of writes) {
     const garden = await gardenFor(proxied.service, write);
     const steps = await stepsOf(proxied, garden, write);
-    // What is known is compared where the write meets its fault.
+    // Known effects are compared when the write has its fault.
     const held = afterOne(write) ?? (await heldOf(proxied, garden, write));
     garden.client.close();
-    // So that each write meets a fault, also where not every command does.
+    // So that each write has a fault, even if not every command does.
     expect(steps.length).toBeGreaterThanOrEqual(STRIDE);
     found.push(...steps.map((step, at) => ({ write, held, at, step })));
   }
   return found;
 }
 
-/** Where a fault is tried. */
+/** The commands with a fault. */
 async function placesFor(proxied: ProxiedService, fault: NetworkFault): Promise<Place[]> {
   const first = NETWORK_FAULTS.indexOf(fault) * STRIDE;
   const round = NETWORK_FAULTS.length * STRIDE;
@@ -115,7 +115,7 @@ interface Case extends Place {
   garden: Garden;
 }
 
-/** Has the connection of a command of each account have a fault, once; answers how many are left. */
+/** Causes a fault at a command of each account, once; returns a function for how many are left. */
 function failEach(
   { proxy }: ProxiedService,
   fault: NetworkFault,
@@ -139,7 +139,7 @@ function failEach(
   return () => left.size;
 }
 
-/** Tries a fault at commands of several accounts, which share none of them or come at once. */
+/** Tries a fault at commands of several accounts, one after another or concurrently. */
 async function runTogether(
   proxied: ProxiedService,
   fault: NetworkFault,
@@ -157,7 +157,7 @@ async function runTogether(
     cases.map(async ({ garden, write, step }, index) => {
       if (areApart) await sleep(index * APART_MS);
       const statuses = await sendUntilDone(garden, write);
-      // An attempt whose answer was lost may have deleted it.
+      // An attempt whose response was lost may have deleted it.
       const done = statuses.length > 1 && statuses.at(-1) === 404 ? 200 : statuses.at(-1);
       const held = await heldOf(proxied, garden, write);
       garden.client.close();
@@ -173,17 +173,17 @@ async function runTogether(
   expect(left()).toBe(0);
 }
 
-/** What MongoDB's driver takes for a fault of the server, and so of all connections. */
+/** Faults that MongoDB's driver attributes to the server, and so to all connections. */
 const CONCERNS_ALL = new Set<NetworkFault>(['garbage', 'cut']);
-/** Those that are tried at one command after the other first: they take longest. */
+/** Faults that are tried at one command after another come first: they take longest. */
 const LONGEST_FIRST = [...new Set([...CONCERNS_ALL, ...NETWORK_FAULTS])];
 
-test('each request that is tried is one of the API’s', () => {
+test('every request in this file is a write of the API', () => {
   expect(strangers).toEqual([]);
 });
 
 test.concurrent.each(LONGEST_FIRST)(
-  '%s at a command of a write: one effect, and until then 503 in time',
+  'a write takes effect once, and gets 503 in time until then, with %s at any of its commands',
   async (fault) => {
     const proxied = await startProxiedService({ jobs: false });
     const { service, proxy } = proxied;
@@ -200,6 +200,6 @@ test.concurrent.each(LONGEST_FIRST)(
       await proxied.close();
     }
   },
-  // Garbage costs three seconds each time: until then the driver does not ask for MongoDB again.
+  // Garbage takes three seconds each time, after which the driver checks MongoDB again.
   1_200_000,
 );

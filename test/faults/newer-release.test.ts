@@ -36,13 +36,13 @@ afterEach(async () => {
   await client.close();
 });
 
-/** Records what a newer release does as soon as it begins a migration. */
+/** Records a migration as a newer release does when it begins one. */
 async function begin(fields: object = {}): Promise<void> {
   const migrations = client.db().collection<{ _id: string }>('migrations');
   await migrations.insertOne({ _id: 'plants/9999-later', ...fields });
 }
 
-test('a server whose data a newer release migrates stops writing, and says so', async () => {
+test('a server stops writing once a newer release migrates its data, and reports it', async () => {
   const { id } = await user.plant();
   await begin();
   for (const write of [
@@ -71,7 +71,7 @@ test('a server whose data a newer release migrates stops writing, and says so', 
   expect(valueOf(await scrape(service.url), 'plantcare_data_newer')).toBe(1);
 });
 
-test('its audit log is not pruned any more either', async () => {
+test('it no longer prunes the audit log either', async () => {
   const entries = client.db().collection('auditEntries');
   const before = await entries.countDocuments();
   expect(before).toBeGreaterThan(0);
@@ -80,7 +80,7 @@ test('its audit log is not pruned any more either', async () => {
   expect(await entries.countDocuments()).toBe(before);
 });
 
-test('probes alone notice it', async () => {
+test('probes are enough to notice it', async () => {
   await service.anonymous.get('/readyz').expect(200);
   expect(valueOf(await scrape(service.url), 'plantcare_data_newer')).toBe(0);
   await begin({ finishedAt: new Date() });
@@ -88,13 +88,13 @@ test('probes alone notice it', async () => {
   expect(valueOf(await scrape(service.url), 'plantcare_data_newer')).toBe(1);
 });
 
-test('a server goes on beside a migration that says it may', async () => {
+test('a server keeps writing during a migration that allows it', async () => {
   await begin({ besideOlder: true });
   await user.plant();
   await service.anonymous.get('/readyz').expect(200);
 });
 
-/** The plugins of a release that has one more migration, which looks at each event. */
+/** The plugins of a release with one more migration, which reads each event. */
 function laterPlugins(): Plugin[] {
   const migration = {
     name: '0001-seen',
@@ -106,13 +106,13 @@ function laterPlugins(): Plugin[] {
       );
     },
   } satisfies NonNullable<Plugin['migrations']>[number];
-  // No other plugin uses it, so that it may be another one.
+  // No other plugin uses it, so it can be replaced.
   return pluginsUnderTest().map((each) =>
     each.name === 'changes' ? { ...each, migrations: [migration] } : each,
   );
 }
 
-test('a server that is stopped while it migrates leaves the rest to the next one at once', async () => {
+test('a server that is stopped during a migration lets the next one continue at once', async () => {
   const { id } = await user.plant();
   for (let nth = 0; nth < 7; nth += 1) await user.event(id);
   const plugins = laterPlugins();
@@ -140,7 +140,7 @@ test('a server that is stopped while it migrates leaves the rest to the next one
   expect(await events.countDocuments({ isSeen: true })).toBe(7);
 });
 
-test('all that was acknowledged before is migrated, whoever writes meanwhile', async () => {
+test('all writes that were acknowledged before are migrated, even with concurrent writers', async () => {
   const acknowledged: string[] = [];
   let refused = 0;
   const writers = Array.from({ length: 4 }, async () => {

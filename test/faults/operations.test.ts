@@ -18,7 +18,7 @@ let port: number;
 let adminPort: number;
 let server: RealServer;
 
-/** The tests' own MongoDB and Redis. */
+/** The MongoDB and Redis of the tests. */
 function given(): NodeJS.ProcessEnv {
   return { MONGODB_URI: mongodbUri, REDIS_URL: process.env['TEST_REDIS_URL'] };
 }
@@ -37,7 +37,7 @@ afterAll(async () => {
   await giveBack(mongodbUri);
 });
 
-test('METRICS_PORT serves the metrics, probes and nothing else, and the main port all but the metrics', async () => {
+test('METRICS_PORT serves only metrics and probes, and the main port everything except the metrics', async () => {
   const own = `http://127.0.0.1:${port}`;
   const metrics = await scrape(own);
   expect(valueOf(metrics, 'plantcare_data_dir_free_bytes')).toBeGreaterThan(0);
@@ -49,7 +49,7 @@ test('METRICS_PORT serves the metrics, probes and nothing else, and the main por
   for (const other of ['/openapi.json', '/api/plants']) {
     expect((await fetch(`${own}${other}`)).status).toBe(404);
   }
-  // What the parser refuses is counted too, on whichever port.
+  // Requests that the parser refuses are counted too, on every port.
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
   socket.end('nonsense\r\n\r\n').resume();
   await once(socket, 'close');
@@ -60,7 +60,7 @@ test('METRICS_PORT serves the metrics, probes and nothing else, and the main por
   expect(document).not.toHaveProperty(['paths', '/metrics']);
 });
 
-test('ADMIN_PORT serves what a backend may call, the probes and nothing else, and the main port all the rest', async () => {
+test('ADMIN_PORT serves only the operations of backends and probes, and the main port everything else', async () => {
   const own = `http://127.0.0.1:${adminPort}`;
   const document = await (await fetch(`${server.url}/openapi.json`)).json();
   for (const [path, method] of [
@@ -80,7 +80,7 @@ test('ADMIN_PORT serves what a backend may call, the probes and nothing else, an
   expect((await fetch(`http://127.0.0.1:${port}/api/accounts`)).status).toBe(404);
 });
 
-test('a METRICS_PORT has few connections, which do not keep others from the API', async () => {
+test('METRICS_PORT has few connections, which do not count against those of the API', async () => {
   const sockets = Array.from({ length: 60 }, () => connect(port, '127.0.0.1'));
   for (const socket of sockets) socket.on('error', () => undefined).resume();
   await until(() => sockets.filter(({ closed }) => closed).length >= 20);
@@ -94,7 +94,7 @@ test('a METRICS_PORT has few connections, which do not keep others from the API'
   );
 });
 
-test('a METRICS_PORT in use is reported in one sentence', async () => {
+test('a METRICS_PORT that is in use is reported in one sentence', async () => {
   const other = createServer();
   const used = await listening(other);
   const failing = RealServer.spawn(dataDir, { ...given(), METRICS_PORT: String(used) });

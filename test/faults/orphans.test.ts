@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Another process, in the middle of a write to an account; as if killed unless it goes on. */
+/** Another process in the middle of a write to an account; as if killed, unless it continues. */
 async function writing(userId: string, appName: string) {
   const client = await new mongo.MongoClient(service.mongodbUri, { appName }).connect();
   const session = client.startSession();
@@ -35,7 +35,7 @@ function addPlant({ token }: { token: string }) {
   return client.send('POST', '/api/plants', { body: { name: 'Fern' } });
 }
 
-test('a write that a killed process is in the way of is done once that is ended', async () => {
+test('a write that the transaction of a killed process blocks succeeds once that is ended', async () => {
   const user = await service.user();
   const killed = await writing(user.id, APP_NAME);
   try {
@@ -48,13 +48,13 @@ test('a write that a killed process is in the way of is done once that is ended'
   }
 });
 
-test('a transaction that goes on, or is that of another program, is left alone', async () => {
+test('active transactions and those of other programs are not ended', async () => {
   const [ann, bob] = await Promise.all([service.user(), service.user()]);
   const alive = await writing(ann.id, APP_NAME);
   const foreign = await writing(bob.id, 'another program');
   try {
     const waiting = Promise.all([addPlant(ann), addPlant(bob)]);
-    // Longer than a killed process is waited for, and not as long as MongoDB lets transactions live.
+    // Longer than transactions of killed processes are tolerated, and shorter than MongoDB's own limit.
     const end = Date.now() + 8500;
     while (Date.now() < end) {
       await sleep(500);
@@ -62,7 +62,7 @@ test('a transaction that goes on, or is that of another program, is left alone',
     }
     await alive.commit();
     await foreign.commit();
-    // On a busy machine those that waited may have been too late.
+    // On a busy machine, waiting writes may have timed out.
     await waiting;
     for (const user of [ann, bob]) expect(await addPlant(user)).toMatchObject({ status: 201 });
   } finally {
@@ -71,7 +71,7 @@ test('a transaction that goes on, or is that of another program, is left alone',
   }
 });
 
-test('a transaction that has only just paused is left alone, though the clock is set ahead', async () => {
+test('a transaction that has just paused is not ended, even if the clock is set ahead', async () => {
   const user = await service.user();
   const alive = await writing(user.id, APP_NAME);
   const orphans = new OrphanedTransactions(

@@ -4,9 +4,9 @@ import { until, OwnRedis, startProxiedService, startService, TcpProxy } from '..
 
 const READ = 'GET /api/plants/{id}';
 
-describe('a MongoDB that goes and comes back', () => {
+describe('an outage of MongoDB', () => {
   let proxied: ProxiedService;
-  /** How many lines were logged before a test. */
+  /** The number of lines that were logged before a test. */
   let before = 0;
   beforeAll(async () => {
     proxied = await startProxiedService();
@@ -22,7 +22,7 @@ describe('a MongoDB that goes and comes back', () => {
   afterAll(() => proxied.close());
 
   test.each(['black hole', 'cut'] as const)(
-    'with the fault "%s" leaves one line for each, and no stack for requests meanwhile',
+    'with the fault "%s" is logged once when it begins and ends, without stack traces of requests',
     async (fault) => {
       const { service, proxy } = proxied;
       const user = await service.user();
@@ -54,7 +54,7 @@ describe('a MongoDB that goes and comes back', () => {
     },
   );
 
-  test('is noticed where nobody asks for anything', async () => {
+  test('is noticed without requests', async () => {
     const { service, proxy } = proxied;
     const said = () => service.logged.slice(before).join('');
     proxy.fail('cut');
@@ -63,14 +63,14 @@ describe('a MongoDB that goes and comes back', () => {
     await until(() => said().includes('MongoDB responds again'));
   });
 
-  test('and hangs meanwhile leaves /readyz to answer', async () => {
+  test('in which it hangs does not block /readyz', async () => {
     const { service, proxy } = proxied;
     proxy.fail('black hole');
     expect((await fetch(`${service.url}/readyz`)).status).toBe(503);
   });
 });
 
-test('a request whose client does not wait has its line, and is no error of the service', async () => {
+test('a request whose client disconnects is logged, and is no error of the service', async () => {
   const proxied = await startProxiedService();
   const { service, proxy } = proxied;
   try {
@@ -101,7 +101,7 @@ test('a request whose client does not wait has its line, and is no error of the 
   }
 });
 
-test('a Redis that hangs leaves /readyz to answer', async () => {
+test('a Redis that hangs does not block /readyz', async () => {
   const redis = await OwnRedis.prepare();
   await redis.start();
   const proxy = await TcpProxy.start(redis.url);

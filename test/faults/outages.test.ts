@@ -7,14 +7,14 @@ const OUTAGES: { name: string; fault: NetworkFault; onlyOpen: boolean }[] = [
   ...(['delay', 'black hole', 'requests lost', 'answers lost', 'garbage'] as const).map(
     (fault) => ({ name: fault, fault, onlyOpen: false }),
   ),
-  // As behind a firewall that was started anew: it passes what is connected from now on.
+  // As behind a restarted firewall, which passes only new connections.
   { name: 'black hole of the open connections', fault: 'black hole', onlyOpen: true },
 ];
 
 const KEY = { 'idempotency-key': 'k' };
 
 test.concurrent.each(OUTAGES)(
-  'under $name requests are answered rightly or with 503 in time, and afterwards as before',
+  'with $name, requests succeed or get 503 in time, and succeed afterwards',
   async ({ fault, onlyOpen }) => {
     const proxied = await startProxiedService();
     const { service, proxy } = proxied;

@@ -8,11 +8,11 @@ import { OwnRedis, startService, NETWORK_FAULTS, TcpProxy } from '../support/pro
 const WARNING = 'Redis is unavailable: rate limits are counted in memory';
 const RECOVERY = 'Redis is available again: rate limits are shared';
 
-/** Of all tests but those that begin without it. */
+/** For all tests except those that begin without it. */
 let redis: OwnRedis;
 let isKilled = false;
 let shared: TestService;
-/** How many lines were logged before a test. */
+/** The number of lines that were logged before a test. */
 let loggedBefore = 0;
 
 beforeAll(async () => {
@@ -52,9 +52,8 @@ function untilShared(running: TestService): Promise<void> {
   return until(async () => (await readiness(running))['rateLimits'] === 'shared');
 }
 
-/**
- * Redis is away, and the log says so once for each outage. A busy machine can have more of them
- * than the test made, but then says in between that Redis came back.
+/** Expects one line for each outage of Redis. A busy machine can have more of them than the test
+ * caused, with lines in between that Redis is available again.
  */
 async function expectOutages(
   count: number,
@@ -73,7 +72,7 @@ async function expectOutages(
   expect(said()).toEqual(alternating);
 }
 
-/** Sends reads one after the other, and all are answered. */
+/** Sends reads one after another, which must all succeed. */
 async function readOften(user: TestUser, count = 20): Promise<void> {
   for (let sent = 0; sent < count; sent += 1) await user.get('/api/plants').expect(200);
 }
@@ -82,7 +81,7 @@ function usersOf(running: TestService, count: number): Promise<TestUser[]> {
   return several(count, () => running.user());
 }
 
-/** Limits are still there: a fresh account has its own budget, and no more than that. */
+/** Expects limits to work: a new account has its own budget, and no more. */
 async function expectLimits(running: TestService): Promise<void> {
   const user = await running.user();
   const statuses: number[] = [];
@@ -101,18 +100,18 @@ async function expectInMemory(running: TestService): Promise<void> {
   expect(valueOf(await scrape(running.url), 'plantcare_redis_up')).toBe(0);
 }
 
-/** Waits until requests are counted in Redis. */
+/** Waits until requests are counted in Redis again. */
 async function untilCounted(running: TestService, counting = redis): Promise<void> {
   const user = await running.user();
   const isCounted = async (): Promise<boolean> => {
     await user.get('/api/plants').expect(200);
     return (await counting.keys()).some((key) => key.includes(user.id));
   };
-  // A connection without an answer is made anew after two seconds: there is much to ask until then.
+  // A connection without a response is replaced after two seconds, so send enough until then.
   await until(isCounted, 100);
 }
 
-test('a Redis that is not there at start is done without until it comes', async () => {
+test('without Redis at the start, the service counts in memory until Redis is available', async () => {
   const late = await OwnRedis.prepare();
   const running = await start(late.url);
   try {
@@ -133,7 +132,7 @@ test('a Redis that is not there at start is done without until it comes', async 
   }
 });
 
-test('while Redis dies and comes back, every request is answered', async () => {
+test('while Redis crashes and restarts, every request gets its response', async () => {
   const user = await shared.user();
   await killRedis();
   await readOften(user);
@@ -149,12 +148,12 @@ test('while Redis dies and comes back, every request is answered', async () => {
   await expectOutages(2);
 });
 
-test('that Redis died is logged though nobody calls', async () => {
+test('a crash of Redis is logged even without requests', async () => {
   await killRedis();
   await expectOutages(1);
 });
 
-test('requests that are under way while Redis dies are all answered', async () => {
+test('requests in progress while Redis crashes all get their response', async () => {
   const users = await usersOf(shared, 8);
   const sends = users.map((user) => readOften(user, 10));
   await killRedis();
@@ -164,7 +163,7 @@ test('requests that are under way while Redis dies are all answered', async () =
 test.each([
   ['', 0],
   [', though the clock was set back meanwhile', 3_600_000],
-])('a Redis that hangs is left alone, and used again when it answers%s', async (_when, back) => {
+])('a Redis that hangs is not used until it responds again%s', async (_when, back) => {
   const user = await shared.user();
   redis.pause();
   await readOften(user);
@@ -178,13 +177,13 @@ test.each([
   await expectLimits(shared);
 });
 
-test('requests that wait for a hanging Redis at once are answered while it hangs', async () => {
+test('concurrent requests that wait for a hanging Redis get responses while it hangs', async () => {
   const users = await usersOf(shared, 12);
   redis.pause();
   await Promise.all(users.map((user) => readOften(user, 3)));
 });
 
-test('each time that Redis hangs one line is logged, whether or not /readyz is asked', async () => {
+test('each hang of Redis is logged once, with or without probes', async () => {
   for (const outage of [1, 2, 3]) {
     const user = await shared.user();
     redis.pause();
@@ -195,10 +194,10 @@ test('each time that Redis hangs one line is logged, whether or not /readyz is a
   }
 });
 
-test('a process that has much else to do does not take Redis for gone', async () => {
+test('a busy process does not mistake its own delay for an outage of Redis', async () => {
   const user = await shared.user();
   let isBusy = true;
-  // Between each two looks at what has arrived, for longer than Redis may take.
+  // Blocks the event loop for longer than Redis may take, between reads of the socket.
   const work = (): void => {
     const end = performance.now() + 160;
     while (performance.now() < end);
@@ -210,7 +209,7 @@ test('a process that has much else to do does not take Redis for gone', async ()
   expect(shared.logged.slice(loggedBefore).join()).not.toContain(WARNING);
 });
 
-describe('a network before Redis', () => {
+describe('a network fault before Redis', () => {
   let proxy: TcpProxy;
   let running: TestService;
   beforeAll(async () => {
@@ -226,7 +225,7 @@ describe('a network before Redis', () => {
     await proxy.close();
   });
 
-  test.each(NETWORK_FAULTS)('with the fault "%s" costs nobody an answer', async (fault) => {
+  test.each(NETWORK_FAULTS)('of the kind "%s" costs no response', async (fault) => {
     proxy.fail(fault);
     await readOften(await running.user());
     await expectLimits(running);
@@ -235,7 +234,7 @@ describe('a network before Redis', () => {
     await untilShared(running);
   });
 
-  test('that loses all answers costs a wait a second, not one a request', async () => {
+  test('that loses all responses delays one request a second, not each', async () => {
     const user = await running.user();
     proxy.fail('answers lost');
     await user.get('/api/plants').expect(200);
@@ -246,7 +245,7 @@ describe('a network before Redis', () => {
     expect((await redis.scriptRuns()) - before).toBeLessThanOrEqual(seconds + 1);
   });
 
-  test('that has forgotten a connection is passed on a new one', async () => {
+  test('that drops one connection is survived by a new one', async () => {
     proxy.fail('black hole', { onlyOpen: true });
     await readOften(await running.user());
     await untilCounted(running);

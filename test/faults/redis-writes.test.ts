@@ -4,7 +4,7 @@ import type { TestService } from '../support/service';
 import { type Garden, gardenFor, send, type Write, writes } from './kinds-of-write';
 import { startService, NETWORK_FAULTS, TcpProxy } from '../support/program';
 
-/** A write, and whose it is. */
+/** A write and its user. */
 interface Case {
   garden: Garden;
   write: Write;
@@ -17,13 +17,13 @@ const [repeated, once] = [
 
 let proxy: TcpProxy;
 let service: TestService;
-/** For writes that can be done again and again; to make their gardens takes eight times as many. */
+/** The writes that can be repeated; creating their gardens takes eight times as many requests. */
 let lasting: Case[];
 
 beforeAll(async () => {
   proxy = await TcpProxy.start(process.env['TEST_REDIS_URL'] ?? '');
   service = await startService({ redisUrl: `redis://127.0.0.1:${proxy.port}` });
-  // With a key they would be answered as before.
+  // With a key they would be replayed.
   lasting = (await casesOf(repeated)).map(({ garden, write: { operation, ...write } }) => ({
     garden,
     write: { ...write, operation: { ...operation, idempotent: false } },
@@ -33,13 +33,13 @@ afterEach(() => {
   proxy.restore();
 });
 afterAll(async () => {
-  // A client that is about to connect keeps the process alive for a while after it was closed.
+  // A client that is connecting keeps the process alive for a while after it was closed.
   await untilShared();
   await service.close();
   await proxy.close();
 });
 
-/** Whether a write leaves what it needs to be done once more. */
+/** Whether a write can be repeated. */
 function isRepeatable({ operation: { method, path } }: Write): boolean {
   return method !== 'DELETE' && !/\/(?:delete|restore)$/.test(path);
 }
@@ -50,12 +50,12 @@ function casesOf(some: readonly Write[]): Promise<Case[]> {
   );
 }
 
-/** How many calls were counted in memory so far. */
+/** The number of calls counted in memory so far. */
 async function fallbacks(): Promise<number> {
   return valueOf(await scrape(service.url), 'plantcare_rate_limit_fallbacks_total') ?? 0;
 }
 
-/** Waits until calls are counted in Redis. */
+/** Waits until calls are counted in Redis again. */
 async function untilShared(): Promise<void> {
   const user = await service.user();
   let before = await fallbacks();
@@ -66,12 +66,12 @@ async function untilShared(): Promise<void> {
     before = after;
     return isCounted;
   };
-  // A connection without an answer is made anew after two seconds: there is much to ask until then.
+  // A connection without a response is replaced after two seconds, so send enough until then.
   await until(isShared, 250);
 }
 
 test.each(NETWORK_FAULTS)(
-  '%s on the way to Redis costs no kind of write its answer',
+  'with %s on the way to Redis, every kind of write gets its response',
   async (fault) => {
     const cases = [...lasting, ...(await casesOf(once))];
     await untilShared();
@@ -89,7 +89,7 @@ test.each(NETWORK_FAULTS)(
     );
     expect(hasFailed()).toBe(true);
     const inMemory = (await fallbacks()) - before;
-    // Each of them was to be counted in Redis, and was not; what is late may still be in time.
+    // Each should have been counted in Redis, but was not; a delayed one may still have been in time.
     if (fault === 'delay') expect(inMemory).toBeGreaterThan(0);
     else expect(inMemory).toBe(writes.length);
   },

@@ -13,18 +13,18 @@ import {
 } from '../support/program';
 
 const FEW = 10;
-/** To mark as many deleted takes far longer than ten times what else a removal does. */
+/** Marking so many events as deleted takes far more than ten times as long as the rest of a deletion. */
 const MANY = 5000;
-/** Marked in several steps, a thousand events in each. */
+/** Marked in several steps of a thousand events. */
 const STEPS = 20_000;
 
-/** How many events of a plant are yet to be marked deleted. */
+/** The number of events of a plant that are yet to be marked as deleted. */
 function pending(app: App, userId: string, plantId: string): Promise<number> {
   const events = app.database.connection.collection('events');
   return events.countDocuments({ userId, plantId: toStoredId(plantId), deletedAt: null });
 }
 
-/** Reads all that must not know the removed plant any more. */
+/** Reads everything that must no longer include the deleted plant. */
 async function expectGone(client: Client, plantId: string): Promise<void> {
   const insights = await client.send('GET', '/api/insights');
   expect(insights.status).toBe(200);
@@ -37,8 +37,8 @@ async function expectGone(client: Client, plantId: string): Promise<void> {
   expect(list.status).toBe(404);
 }
 
-test('removing a plant with very many events takes about as long as one with ten', async () => {
-  // Only the answer is measured: what is finished afterwards does not run here.
+test('deleting a plant with very many events takes about as long as deleting one with ten', async () => {
+  // Only the request is measured; the job does not run here.
   const service = await startService({ jobs: false });
   try {
     const user = await service.user();
@@ -56,14 +56,14 @@ test('removing a plant with very many events takes about as long as one with ten
       times.set(size, [...(times.get(size) ?? []), performance.now() - started]);
       expect(status).toBe(200);
     }
-    // What else the machine does only adds to a time.
+    // Other load on the machine can only add to a time.
     expect(Math.min(...(times.get(MANY) ?? []))).toBeLessThan(10 * median(times.get(FEW) ?? []));
   } finally {
     await service.close();
   }
 });
 
-test('a removed plant counts nowhere, from the answer on and until its last event is marked', async () => {
+test('a deleted plant counts nowhere from the response on, while its events are marked as deleted', async () => {
   const service = await startService();
   try {
     const user = await service.user({ timezone: 'Asia/Tokyo' });
@@ -84,7 +84,7 @@ test('a removed plant counts nowhere, from the answer on and until its last even
       moments += 1;
       return (await pending(service.app, user.id, removed.id)) === 0;
     };
-    // To look costs as much as a step does.
+    // Each check takes as long as a step.
     await until(isDone, 250);
     expect(moments).toBeGreaterThan(1);
     await expectGone(client, removed.id);
@@ -94,8 +94,8 @@ test('a removed plant counts nowhere, from the answer on and until its last even
   }
 });
 
-test('a removal that was cut short by a kill is right meanwhile, and finished after it', async () => {
-  // It removes nothing by itself before the server that is to do so was killed.
+test('a deletion that a kill interrupted has no visible rest, and is finished afterwards', async () => {
+  // It must not finish the deletion before the other server was killed.
   const watching = await startService({ jobs: false });
   const { app, mongodbUri } = watching;
   const dataDir = await dataDirectory();

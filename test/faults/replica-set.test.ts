@@ -15,15 +15,15 @@ import {
 } from '../support/program';
 
 const USERS = ['ann', 'bob', 'eve'];
-/** Writes acknowledged through each server between two faults: some of each of its writers. */
+/** Writes acknowledged through each server between two faults: several of each writer. */
 const BETWEEN_FAULTS = 8;
 
 let set: ReplicaSet;
 let mongodbUri: string;
 let dataDir: string;
-/** To be killed; a process of its own. */
+/** A process of its own, to be killed. */
 let victim: RealServer;
-/** Those that survive: whole programs too, but in this process, where they cost a tenth. */
+/** The servers that survive run in this process, which takes a tenth of the time. */
 let second: TestService;
 let third: TestService;
 
@@ -48,7 +48,7 @@ afterAll(async () => {
   await set.remove();
 });
 
-test('three servers on three mongods lose and double nothing when a mongod and a server die', async () => {
+test('with three servers and three mongods, killing one of each loses and doubles no write', async () => {
   const tokens = await makeTokens(second.app, USERS);
   const scenes = [victim, second, third].map(({ url }): Scene => ({
     url,
@@ -57,7 +57,7 @@ test('three servers on three mongods lose and double nothing when a mongod and a
     acknowledged: 0,
     faults: [],
   }));
-  // Each account is written to through each of the servers.
+  // Each account is written to through each server.
   const writers = tokens.map((token, user) =>
     scenes.map((scene, index) => new Writer(`${USERS[user] ?? ''}-${index}`, token, scene)),
   );
@@ -73,7 +73,7 @@ test('three servers on three mongods lose and double nothing when a mongod and a
     expect(await goesOn()).toBe(true);
     const [scene] = scenes;
     if (!scene) throw new Error('There are three.');
-    // Its callers go to another one, as a balancer has them do.
+    // A load balancer would send its clients to another one.
     scene.serverMayBeDown = true;
     await victim.kill();
     scene.url = second.url;
@@ -91,10 +91,10 @@ test('three servers on three mongods lose and double nothing when a mongod and a
   for (const user of USERS) expect(await differencesOf(second.app, user)).toEqual([]);
 });
 
-/** MongoDB's code for a command that waited for longer than it was to. */
+/** MongoDB's code for a command that exceeded its time limit. */
 const TIMED_OUT = 50;
 
-/** Kills a server in the middle of a write to an account; MongoDB by itself ends it after a minute. */
+/** Kills a server in the middle of a write to an account; MongoDB itself would end the transaction after a minute. */
 async function killWithinWrite(
   { process: { pid }, url }: RealServer,
   userId: string,
@@ -127,7 +127,7 @@ async function killWithinWrite(
   await mongodb.close();
 }
 
-test('a write that a killed server’s transaction is in the way of is done by another', async () => {
+test('a write that the transaction of a killed server blocks succeeds through another server', async () => {
   const [token = ''] = await makeTokens(second.app, ['gwen']);
   await killWithinWrite(victim, 'gwen', token);
   const client = new Client(second.url, token);

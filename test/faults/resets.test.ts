@@ -5,11 +5,11 @@ import { until } from '../support/processes';
 import type { ProxiedService } from '../support/proxied-service';
 import { startProxiedService } from '../support/program';
 
-/** How long connections are reset, in ms: a driver left as it is loses an answer in two seconds. */
+/** How long connections are reset, in ms; an unpatched driver loses a response within two seconds. */
 const LOAD_MS = 2500;
-/** What share of MongoDB's answers is the last on its connection. */
+/** The share of MongoDB's replies after which the connection is reset. */
 const SHARE = 0.05;
-/** The ten seconds that a write may be retried, and its last attempt. */
+/** The ten seconds in which a write is retried, and its last attempt. */
 const ANSWER_MS = 16_000;
 
 const READS = ['/api/insights', '/api/changes?limit=1', '/api/plants', '/api/plants?q=fern'];
@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => proxied.close());
 
-/** Calls again and again; answers which statuses came. */
+/** Calls repeatedly; returns the statuses. */
 async function loop(calls: readonly (() => Test)[]): Promise<Set<number>> {
   const statuses = new Set<number>();
   const end = performance.now() + LOAD_MS;
@@ -33,7 +33,7 @@ async function loop(calls: readonly (() => Test)[]): Promise<Set<number>> {
   return statuses;
 }
 
-test('connections that are reset all the time cost no answer, and none is kept for ever', async () => {
+test('constant connection resets cost no response and leak no connection', async () => {
   const { service, proxy } = proxied;
   const users = await Promise.all(Array.from({ length: 8 }, () => service.user()));
   for (const user of users) await user.plant();

@@ -15,9 +15,9 @@ import {
 } from '../support/program';
 
 const CHECK_EVERY_MS = 200;
-/** Between two checks they send some fifteen requests, of which a server that is gone would fail half. */
+/** About fifteen requests are sent between two probes; a missing server would fail half of them. */
 const CLIENTS = 3;
-/** How long a client waits for its next request: shortly while a server stops, which is the matter. */
+/** The pause between requests of a client, which is shorter while a server stops. */
 const PAUSE_MS = { stopping: 40, starting: 250 };
 
 interface Backend {
@@ -25,7 +25,7 @@ interface Backend {
   isReady: boolean;
 }
 
-/** Sends each request to one of the backends that are ready, and never sends one again. */
+/** Sends each request to one of the ready servers, and never retries. */
 class Balancer {
   readonly #backends: readonly Backend[];
   readonly #agent = new Agent({ keepAlive: true });
@@ -110,14 +110,14 @@ async function startServer(port: number): Promise<RealServer> {
   return server;
 }
 
-/** The same program in this process: to start another one shows nothing that the first has not. */
+/** The same program in this process, since another process would show nothing new. */
 async function startHere(port: number): Promise<void> {
   here = createHttpServer(service.app.requestListener(), service.app.settings);
   here.listen(port, '127.0.0.1');
   await once(here, 'listening');
 }
 
-test('while two servers behind a balancer are restarted one after the other, no request fails', async () => {
+test('no request fails while two servers behind a load balancer are restarted one after the other', async () => {
   const ports = [await freePort(), await freePort()];
   const running = await Promise.all(ports.map(startServer));
   const balancer = new Balancer(ports);

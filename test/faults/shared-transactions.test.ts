@@ -21,7 +21,7 @@ function users(count: number): Promise<TestUser[]> {
   return Promise.all(Array.from({ length: count }, () => service.user()));
 }
 
-/** How many transactions of accounts are committed meanwhile. */
+/** The number of transactions that are committed meanwhile. */
 async function committedDuring(work: () => Promise<unknown>): Promise<number> {
   const committed = async (): Promise<number> => {
     const [, count] = /^plantcare_write_batch_size_count (\d+)$/m.exec(
@@ -34,7 +34,7 @@ async function committedDuring(work: () => Promise<unknown>): Promise<number> {
   return (await committed()) - before;
 }
 
-/** Holds up the shared transactions until `work` has put those that are to be in the next one. */
+/** Blocks shared transactions until `work` has queued the writes for the next one. */
 async function heldUp(work: () => Promise<unknown>): Promise<void> {
   const [first] = await users(1);
   let release = (): void => undefined;
@@ -53,7 +53,7 @@ async function heldUp(work: () => Promise<unknown>): Promise<void> {
   await done;
 }
 
-/** What the events of a plant say. */
+/** The texts of the events of a plant. */
 async function textsOf(user: TestUser, plantId: string): Promise<string[]> {
   const response = await user.get(`/api/plants/${plantId}/events`).expect(200);
   return (response.body as { items: { text: string }[] }).items.map(({ text }) => text);
@@ -63,7 +63,7 @@ function write<T>(user: TestUser, work: (tx: Transaction) => Promise<T>): Promis
   return service.app.writeQueue.run(user.id, work);
 }
 
-test('what many accounts write at once shares transactions, and each gets its own answer', async () => {
+test('concurrent writes of many accounts share transactions, and each gets its own response', async () => {
   const writers = await users(30);
   const plants = await Promise.all(writers.map((user) => user.plant({ name: user.id })));
   const events = await Promise.all(
@@ -80,7 +80,7 @@ test('what many accounts write at once shares transactions, and each gets its ow
   }
 });
 
-test('all writes of a shared transaction are of the accounts that sent them', async () => {
+test('each write in a shared transaction affects only its own account', async () => {
   const { events } = service.app.exportsOf(eventsPlugin);
   const stored = service.app.database.model(eventModel);
   const writers = await users(3);
@@ -96,7 +96,7 @@ test('all writes of a shared transaction are of the accounts that sent them', as
           sessions.add(tx.session);
           tx.addUsage('tested', 1);
           await events.create(tx, plants[index]?.id ?? '', { type: 'note', text: user.id });
-          // It was to be sent later, with those of others; now it is counted.
+          // It was buffered, to be sent with those of others; now it is counted.
           return [tx.userId, tx.account.id, tx.revision, await stored.countDocuments().of(tx)];
         }),
       ),
@@ -111,7 +111,7 @@ test('all writes of a shared transaction are of the accounts that sent them', as
   }
 });
 
-test('nobody shares a transaction with the backlog of another account', async () => {
+test('no write shares a transaction with the backlog of another account', async () => {
   const [busy, ...others] = await users(3);
   if (!busy) throw new Error('There is no user.');
   const sessions = new Map<string, Set<unknown>>();
@@ -127,7 +127,7 @@ test('nobody shares a transaction with the backlog of another account', async ()
   expect(rest[0]?.[0]).not.toBe(backlog?.[0]);
 });
 
-test('a bad write fails alone among those of other accounts', async () => {
+test('an invalid write among those of other accounts fails alone', async () => {
   const writers = await users(12);
   const plants = await Promise.all(writers.map((user) => user.plant()));
   const answers = await Promise.all(
@@ -145,7 +145,7 @@ test('a bad write fails alone among those of other accounts', async () => {
   }
 });
 
-test('a conflict with another process undoes nobody else for good', async () => {
+test('after a conflict with another process, all writes succeed on a retry', async () => {
   const writers = await users(10);
   const plants = await Promise.all(writers.map((user) => user.plant()));
   const elsewhere = writers.map((user) => userOf(another.url, user.id, user.token));
@@ -160,7 +160,7 @@ test('a conflict with another process undoes nobody else for good', async () => 
   }
 });
 
-test('a transaction that hangs holds up no other account', async () => {
+test('a transaction that hangs does not block other accounts', async () => {
   const [slow, ...others] = await users(3);
   if (!slow) throw new Error('There is no user.');
   let release = (): void => undefined;
@@ -180,7 +180,7 @@ test('on a sharded cluster each account has transactions of its own', async () =
     committedDuring(() => Promise.all(writers.map((user) => write(user, () => sleep(1)))));
   const client = service.app.database.connection.getClient();
   const describe = (type: string): void => {
-    // As the driver does once it knows what it is connected to.
+    // As the driver does once it knows the kind of its server.
     client.emit('topologyDescriptionChanged', { newDescription: { type } } as never);
   };
   expect(await writeAtOnce()).toBeLessThan(6);

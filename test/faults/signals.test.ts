@@ -30,7 +30,7 @@ afterEach(async () => {
   await removeDataDirectory(dataDir);
 });
 
-/** A server on the tests' own MongoDB and Redis. */
+/** A server on the MongoDB and Redis of the tests. */
 async function startServer(env: NodeJS.ProcessEnv = {}): Promise<RealServer> {
   const given = { MONGODB_URI: mongodbUri, REDIS_URL: process.env['TEST_REDIS_URL'] };
   const server = await RealServer.start(dataDir, { ...given, LOG_LEVEL: 'info', ...env });
@@ -44,7 +44,7 @@ async function statusOf(server: RealServer, path: string): Promise<[number, stri
   return [answer.status, answer.headers.get('connection')];
 }
 
-test('during SHUTDOWN_DELAY_SECONDS /readyz is 503, and all else is answered as before', async () => {
+test('during SHUTDOWN_DELAY_SECONDS /readyz is 503, and everything else works', async () => {
   const server = await startServer({ SHUTDOWN_DELAY_SECONDS: '3' });
   expect(await statusOf(server, '/readyz')).toEqual([200, 'keep-alive']);
   const stopping = performance.now();
@@ -70,7 +70,7 @@ test('SIGHUP does not stop a server without TLS, and a second signal to stop end
   expect(await server.ended).toEqual({ code: 0, signal: null });
 });
 
-test('SIGHUP has new connections get the new certificate; a pair that does not match is not taken', async () => {
+test('after SIGHUP, new connections get the new certificate; a pair that does not match is refused', async () => {
   const tls = tlsSettings();
   const { TLS_CERT_FILE: certFile = '', TLS_KEY_FILE: keyFile = '' } = tls.env;
   const server = await startServer(tls.env);
@@ -120,7 +120,7 @@ test.each([
   ['--version', 0, new RegExp(`^${PROJECT.version}\n$`), /^$/],
   ['--help', 0, /^Usage: node dist\/src\/main\.js \[options\]\n[^]*--version/, /^$/],
   ['--serve', 2, /^$/, /^Unknown option --serve\. [^\n]*\n$/],
-])('the server with %s ends with %i, and starts nothing', async (option, code, stdout, stderr) => {
+])('the server with %s exits with %i, and starts nothing', async (option, code, stdout, stderr) => {
   const server = RealServer.spawn(dataDir, { PORT: 'wrong' }, undefined, [option]);
   expect(await server.ended).toEqual({ code, signal: null });
   expect(server.stdout).toMatch(stdout);

@@ -17,7 +17,7 @@ import {
 } from '../support/program';
 
 const BODY = JSON.stringify({ name: 'Fern' });
-/** Few, so that a few hundred connections are more than there is room for. */
+/** Few, so that a few hundred connections exceed them. */
 const DESCRIPTORS = 250;
 
 let dataDir: string;
@@ -40,14 +40,14 @@ async function killAll(): Promise<void> {
   }
 }
 
-/** The one that runs, since to start one costs more than most of the tests, or a new one; it logs all that there is to be logged. */
+/** The running server, since starting one takes longer than most tests, or a new one; it logs at the lowest level. */
 async function aServer(): Promise<RealServer> {
   const env = { LOG_LEVEL: 'debug', TRUST_PROXY: '1' };
   server ??= await RealServer.start(dataDir, env, DESCRIPTORS);
   return server;
 }
 
-/** Starts a program that must end by itself, and waits for that. */
+/** Starts a program that must exit by itself, and waits for that. */
 async function failToStart(directory: string, env: NodeJS.ProcessEnv = {}): Promise<RealServer> {
   const failing = RealServer.spawn(directory, env);
   await failing.ended;
@@ -56,14 +56,14 @@ async function failToStart(directory: string, env: NodeJS.ProcessEnv = {}): Prom
 
 let tokens: Promise<string[]> | undefined;
 
-/** A token of an account of which no test minds what it holds; to be asked for once a server runs. */
+/** A token of an account that tests share; available while a server runs. */
 async function aToken(): Promise<string> {
   tokens ??= tokensOf(dataDir, ['ann']);
   const [token = ''] = await tokens;
   return token;
 }
 
-/** A request of which the server has the head and half of the body, and all that it answers. */
+/** A request of which the server has the head and half of the body, and everything it responds. */
 class HalfSent {
   answer = '';
   readonly closed: Promise<unknown>;
@@ -85,7 +85,7 @@ class HalfSent {
       `Authorization: Bearer ${token}`,
       'Content-Type: application/json',
       `Content-Length: ${BODY.length}`,
-      // Its answer shows that the server has read this head.
+      // The response shows that the server has read this head.
       'Expect: 100-continue',
     ];
     const request = new HalfSent(socket);
@@ -112,14 +112,14 @@ async function refusesConnections(url: string): Promise<boolean> {
   return outcome;
 }
 
-/** A sentence for the operator, and no trace of the program's insides. */
+/** Expects a sentence for the operator, without internals of the program. */
 function expectOneSentence(text: string): void {
   const lines = text.trim().split('\n');
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatch(/^[A-Z].*\.$/);
 }
 
-test('connections take no descriptors that the program needs for its MongoDB', async () => {
+test('connections leave enough file descriptors for MongoDB', async () => {
   const full = await aServer();
   const token = await aToken();
   const mongod = ownProcess(dataDir, 'mongod');
@@ -127,7 +127,7 @@ test('connections take no descriptors that the program needs for its MongoDB', a
   const sockets = Array.from({ length: 300 }, () => connect(Number(port), '127.0.0.1'));
   for (const socket of sockets) socket.on('error', () => undefined);
   const closed = () => sockets.filter(({ closed: isClosed }) => isClosed).length;
-  // Those above the limit are refused.
+  // Connections above the limit are refused.
   await until(() => closed() > 100);
   const kept = sockets.find((socket) => !socket.closed);
   let answer = '';
@@ -136,7 +136,7 @@ test('connections take no descriptors that the program needs for its MongoDB', a
   await until(() => answer.length > 0);
   expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   for (const socket of sockets) socket.destroy();
-  // Until the server has seen that these are gone, there may be no room for another.
+  // Until the server has noticed that these are closed, there may be no room for another.
   const isReady = () =>
     fetch(`${full.url}/readyz`).then(
       ({ status }) => status === 200,
@@ -146,7 +146,7 @@ test('connections take no descriptors that the program needs for its MongoDB', a
   expect(ownProcess(dataDir, 'mongod')).toEqual(mongod);
 });
 
-test('a second server on a data directory is refused, and the first goes on', async () => {
+test('a second server on a data directory is refused, and the first keeps running', async () => {
   const first = await aServer();
   const second = await failToStart(dataDir);
   expect(second.process.exitCode).toBe(1);
@@ -158,15 +158,15 @@ test('a second server on a data directory is refused, and the first goes on', as
   expect(ready.status).toBe(200);
 });
 
-describe('a program that is told to stop:', () => {
+describe('a program that is stopped', () => {
   afterEach(killAll);
 
   test.each([
     ['SIGTERM', (stopped: RealServer): boolean => stopped.process.kill('SIGTERM')],
-    // A terminal sends its signal to the whole group.
+    // A terminal sends a signal to the whole group.
     ['Ctrl-C', ({ process: { pid = 0 } }: RealServer): boolean => process.kill(-pid, 'SIGINT')],
   ] as const)(
-    '%s lets requests in progress be answered, ends with 0 and takes its servers with it',
+    'by %s finishes requests in progress, stops its servers and exits with 0',
     async (how, send) => {
       const stopped = await aServer();
       expect(await runningServers(dataDir)).toEqual(['mongod', 'redis']);
@@ -175,7 +175,7 @@ describe('a program that is told to stop:', () => {
       const requests = await Promise.all([1, 2, 3].map(() => HalfSent.send(stopped.url, token)));
       send(stopped);
       await until(() => refusesConnections(stopped.url));
-      // Longer than it waits for what is only on its way to it.
+      // Longer than it waits for requests that are on their way.
       if (how === 'SIGTERM') await sleep(3000);
       await Promise.all(requests.map((request) => request.finish()));
       for (const { answer } of requests) {
@@ -188,7 +188,7 @@ describe('a program that is told to stop:', () => {
     },
   );
 
-  /** Ends the reader of a log, as Ctrl-C does where it is another program of the same terminal. */
+  /** Ends the reader of a log, as Ctrl-C does if it is another program in the same terminal. */
   async function loseReaderOfLog({ process: { stderr }, url }: RealServer): Promise<void> {
     stderr?.destroy();
     for (let count = 0; count < 20; count += 1) {
@@ -196,7 +196,7 @@ describe('a program that is told to stop:', () => {
     }
   }
 
-  test('requests that never end do not keep the program from ending', async () => {
+  test('exits despite requests that never end', async () => {
     const stopped = await aServer();
     await HalfSent.send(stopped.url, await aToken());
     stopped.process.kill('SIGINT');
@@ -215,7 +215,7 @@ describe('a program that is told to stop:', () => {
     ]);
   });
 
-  test('while MongoDB hangs, /readyz and calls get 503, and the program still stops', async () => {
+  test('while MongoDB hangs still exits; /readyz and calls get 503 meanwhile', async () => {
     const hanging = await aServer();
     const token = await aToken();
     const mongod = ownProcess(dataDir, 'mongod');
@@ -235,10 +235,10 @@ describe('a program that is told to stop:', () => {
     expect(await runningServers(dataDir)).toEqual([]);
   });
 
-  /** How many requests are sent ahead on a connection: fewer than it may have. */
+  /** The number of pipelined requests on a connection, below its limit. */
   const AHEAD = 90;
 
-  /** Asks as from an address of which nothing came yet, and which therefore is not held up. */
+  /** Sends a request as from a new address, which is not delayed. */
   async function askOften({ url }: RealServer, address: string): Promise<void> {
     const request = [
       'GET /healthz HTTP/1.1',
@@ -252,7 +252,7 @@ describe('a program that is told to stop:', () => {
     expect(body.match(/HTTP\/1\.1 200 /g)).toHaveLength(AHEAD - 1);
   }
 
-  test('a log that is not read delays neither answers nor the end of the program', async () => {
+  test('exits without delay, and without delayed responses, if its log is not read', async () => {
     const unread = await aServer();
     const { stderr } = unread.process;
     stderr?.pause();
@@ -265,7 +265,7 @@ describe('a program that is told to stop:', () => {
     };
     await until(isFull);
     await askOften(unread, '10.0.1.1');
-    // Its output does not end before it is read.
+    // Its output ends only once it is read.
     const ended = once(unread.process, 'exit');
     unread.process.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
@@ -274,14 +274,14 @@ describe('a program that is told to stop:', () => {
   });
 });
 
-describe('where a program cannot start,', () => {
+describe('if a program cannot start,', () => {
   let emptyDir: string;
   beforeEach(async () => {
     emptyDir = await dataDirectory();
   });
   afterEach(() => removeDataDirectory(emptyDir));
 
-  test('a port in use is reported in one sentence, and nothing is left running', async () => {
+  test('because its port is in use, it says so in one sentence, and leaves nothing running', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo; // It listens on TCP.
@@ -294,7 +294,7 @@ describe('where a program cannot start,', () => {
     expect(await runningServers(emptyDir)).toEqual([]);
   });
 
-  test('all wrong settings are reported at once, before anything is started', async () => {
+  test('because settings are invalid, it reports all of them before it starts anything', async () => {
     const wrong = {
       PORT: '70000',
       LOG_LEVEL: 'loud',

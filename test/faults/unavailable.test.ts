@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 afterAll(() => proxied.close());
 
-/** Reads the user's account, slowly; and no other one, since MongoDB would take as long for each. */
+/** Reads only the user's account slowly, since MongoDB would take as long for each account. */
 function slowRead(ms: number, options: mongo.FindOneOptions = {}): Promise<unknown> {
   const accounts = service.app.database.connection.collection<{ _id: string }>('accounts');
   return accounts.findOne({ _id: user.id, $where: `sleep(${ms}) || true` }, options);
@@ -66,7 +66,7 @@ test('while MongoDB is down, requests get 503, and afterwards succeed', async ()
   expect(after.body).toMatchObject([{ id: plant.id }]);
 });
 
-test('while MongoDB hangs reads are answered, and do not wait until it answers', async () => {
+test('while MongoDB hangs, reads get 503 without waiting for it', async () => {
   const plant = await user.plant();
   proxy.fail('black hole');
   for (const path of ['/api/plants', '/api/insights', '/api/plants', '/api/announcements']) {
@@ -78,9 +78,9 @@ test('while MongoDB hangs reads are answered, and do not wait until it answers',
   expect((await user.get(`/api/plants/${plant.id}`).expect(200)).body).toEqual(plant);
 });
 
-test('while MongoDB hangs the commands that wait for a connection are counted', async () => {
+test('while MongoDB hangs, the commands that wait for a connection are counted', async () => {
   proxy.fail('black hole');
-  // More than there may be connections.
+  // More than the limit of connections.
   const asked = Array.from({ length: 60 }, () => service.app.database.ping());
   await until(async () => (await figure('mongodb_connection_waiters')) > 0);
   proxy.restore();
@@ -92,7 +92,7 @@ test.each([
   ['one account', 1],
   ['eight accounts', 8],
 ])(
-  'while MongoDB hangs writes of %s are answered, and a retry with the same key has one effect',
+  'while MongoDB hangs, writes of %s get 503, and a retry with the same key has one effect',
   async (_whose, accounts) => {
     const users = await Promise.all(Array.from({ length: accounts }, () => service.user()));
     const plants = await Promise.all(users.map((each) => each.plant()));
@@ -102,7 +102,7 @@ test.each([
     };
     const keys = Array.from({ length: 40 }, (_, key) => key);
     const sends = keys.map(send);
-    // The first answer is there, so the writes behind it are under way.
+    // The first response has arrived, so the next writes are in progress.
     await Promise.race(sends);
     proxy.fail('black hole');
     const answers = await Promise.all(sends);
@@ -118,7 +118,7 @@ test.each([
   },
 );
 
-test('where MongoDB hangs while a key is looked up, the request waits no longer than a read', async () => {
+test('if MongoDB hangs while a key is looked up, the request waits no longer than a read', async () => {
   const plant = await user.plant();
   const path = `/api/plants/${plant.id}/events`;
   proxy.onCommand(({ collection }) => {
@@ -127,11 +127,11 @@ test('where MongoDB hangs while a key is looked up, the request waits no longer 
   });
   const start = performance.now();
   expectUnavailable(await user.post(path).set('Idempotency-Key', 'a key'));
-  // And something for a slow machine.
+  // With a margin for a slow machine.
   expect(performance.now() - start).toBeLessThan(7000);
 });
 
-test('a write that was given up before its commit is not done later', async () => {
+test('a write that timed out before its commit has no effect later', async () => {
   const plants = service.app.database.connection.collection('plants');
   const add = (name: string, before: () => void) =>
     service.app.writeQueue.run(user.id, async ({ session, userId }) => {
@@ -141,7 +141,7 @@ test('a write that was given up before its commit is not done later', async () =
   const given = add('given up', () => {
     proxy.fail('black hole');
   });
-  // It waits behind the other and has not begun.
+  // It is queued behind the other and has not begun.
   const waiting = add('waiting', () => undefined);
   for (const write of [given, waiting]) await expect(write).rejects.toMatchObject({ status: 503 });
   proxy.restore();
@@ -155,19 +155,19 @@ test('a write that was given up before its commit is not done later', async () =
   expect(new Set(found.map(({ name }) => String(name)))).toEqual(new Set(['later']));
 });
 
-test('a write that is slow is waited for as long as MongoDB answers others', async () => {
+test('a slow write does not fail while MongoDB responds to others', async () => {
   const slow = service.app.writeQueue.run(user.id, ({ session }) => slowRead(4500, { session }));
   await expect(slow).resolves.toMatchObject({ _id: user.id });
 });
 
-test('a read that is slow is waited for as long as MongoDB answers others', async () => {
+test('a slow read does not fail while MongoDB responds to others', async () => {
   const { database } = service.app;
   const mongo = new MongoHealth(() => database.ping(), pino({ level: 'silent' }), new Metrics());
   const slow = mongo.untilDown(() => slowRead(5000));
   await expect(slow).resolves.toMatchObject({ _id: user.id });
 });
 
-test('a 503 is not stored: the retry with the same key has the effect', async () => {
+test('a 503 is not stored: the retry with the same key takes effect', async () => {
   const send = () => user.post('/api/plants', { name: 'Ivy' }).set('Idempotency-Key', 'k');
   proxy.fail('cut');
   expectUnavailable(await send());
@@ -189,13 +189,13 @@ describe.each(['before', 'after'] as const)('a connection that breaks %s MongoDB
     ['the growth', 'update', 'growth'],
     ['the response to store', 'update', 'keptAnswers'],
     ['the commit', 'commitTransaction', undefined],
-  ])('%s of a write does not lose the write', async (_what, command, collection) => {
+  ])('%s of a write does not lose it', async (_what, command, collection) => {
     const plant = await user.plant();
     const path = `/api/plants/${plant.id}/events`;
     const growth = { type: 'growth', growthAmount: 2, growthUnit: 'cm' };
     await user.post(path, growth).expect(201);
     const hasBroken = proxy.breakAt(command, when, collection);
-    // Under way when connections break, and so the first to notice.
+    // In progress when connections break, and so the first to notice.
     const first = slowRead(300);
     let answer: Response | undefined;
     await until(async () => {
@@ -213,14 +213,14 @@ describe.each(['before', 'after'] as const)('a connection that breaks %s MongoDB
   });
 });
 
-test('a write that cannot be known to be stored is not stored again with its neighbours', async () => {
+test('a write with an unknown outcome is not repeated with others of its transaction', async () => {
   const plant = await user.plant();
   const log = (text: string) =>
     user.post(`/api/plants/${plant.id}/events`, { text }).then((answer) => answer);
   proxy.loseAnswersTo('commitTransaction');
   const first = log('first');
   await sleep(500);
-  // These wait for the first and then share a transaction; the last of them may wait longest.
+  // These wait for the first one and then share a transaction.
   const second = log('second');
   await sleep(3000);
   const third = log('third');
@@ -233,7 +233,7 @@ test('a write that cannot be known to be stored is not stored again with its nei
   for (const answer of answers) if (answer.status !== 201) expectUnavailable(answer);
 });
 
-test('a connection that breaks while it is asked whether MongoDB is there says nothing of it', async () => {
+test('a connection that breaks during a ping does not count as an outage', async () => {
   const hasBroken = proxy.breakAt('ping', 'before');
   await service.anonymous.get('/readyz').expect(200);
   expect(hasBroken()).toBe(true);
@@ -244,7 +244,7 @@ test.each([
   ['one of several reads', 'find', 'careMonths'],
   ['the last read', 'find', 'growth'],
   ['the commit', 'commitTransaction', undefined],
-])('insights are answered although connections break at %s', async (_what, command, collection) => {
+])('insights are returned although connections break at %s', async (_what, command, collection) => {
   const plant = await user.plant();
   await user.event(plant.id);
   const hasBroken = proxy.breakAt(command, 'before', collection);
@@ -253,7 +253,7 @@ test.each([
   expect(insights.body).toMatchObject({ overview: { totalEvents: 1 } });
 });
 
-test('a long answer whose rest cannot be read is cut off, not left open', async () => {
+test('a long response whose rest cannot be read is cut off, not left open', async () => {
   await storeLargest(service.app, user.id, { plants: 500, events: 1 });
   const before = service.logged.length;
   const headers = { authorization: `Bearer ${user.token}` };
@@ -271,7 +271,7 @@ test('a long answer whose rest cannot be read is cut off, not left open', async 
   );
 });
 
-test('writes whose way to MongoDB is cut, and that are sent again, all have one effect', async () => {
+test('writes that are retried after the connection to MongoDB was cut have one effect each', async () => {
   const plant = await user.plant();
   const write = (index: number) =>
     user
@@ -280,7 +280,7 @@ test('writes whose way to MongoDB is cut, and that are sent again, all have one 
       .then((answer) => answer);
   const indexes = Array.from({ length: 30 }, (_, index) => index);
   const sends = indexes.map(write);
-  // The first answer is there, so the writes behind it are under way.
+  // The first response has arrived, so the next writes are in progress.
   await Promise.race(sends);
   proxy.fail('cut');
   proxy.restore();

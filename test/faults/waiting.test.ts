@@ -17,14 +17,14 @@ beforeEach(async () => {
 });
 afterAll(() => proxied.close());
 
-test('while MongoDB stays away, writes that wait for others are answered as soon as those', async () => {
+test('during an outage of MongoDB, queued writes get their response as soon as earlier ones', async () => {
   const { service, proxy } = proxied;
   const user = await service.user();
   const { id } = await user.plant();
   const client = new Client(service.url, user.token);
   const send = () => client.send('POST', `/api/plants/${id}/events`, { body: {} });
   const sent = Array.from({ length: 100 }, send);
-  // The first answer is there, so the writes behind it are waiting.
+  // The first response has arrived, so the next writes are waiting.
   await Promise.race(sent);
   proxy.fail('cut');
   const answers = await Promise.allSettled(sent);
@@ -35,12 +35,12 @@ test('while MongoDB stays away, writes that wait for others are answered as soon
   expect([...outcomes]).toEqual([503]);
 });
 
-/** How many transactions of the write queue there are at once. */
+/** The limit of concurrent transactions of the write queue. */
 const MOST = 32;
-/** More than there are connections to MongoDB: of these, transactions without a bound would take all. */
+/** More than connections to MongoDB: unlimited transactions would take all of them. */
 const ACCOUNTS = 60;
 
-test('while writes of many accounts hang, others read, and what waits is counted', async () => {
+test('while writes of many accounts hang, reads succeed, and waiting writes are counted', async () => {
   const { service, proxy } = proxied;
   const writers = await several(ACCOUNTS, async () => {
     const user = await service.user();
@@ -57,7 +57,7 @@ test('while writes of many accounts hang, others read, and what waits is counted
   const accounts = service.app.database.connection.collection<{ _id: string }>('accounts');
   const held: Promise<unknown>[] = [];
   for (const { user } of writers.slice(0, MOST)) {
-    // One after the other: those that come together share a transaction.
+    // One after another, since concurrent ones share a transaction.
     await new Promise<void>((begun) => {
       const write = service.app.writeQueue.run(user.id, async ({ session }) => {
         begun();
@@ -80,7 +80,7 @@ test('while writes of many accounts hang, others read, and what waits is counted
   await until(() => lost.size >= MOST);
   for (let count = 0; count < 5; count += 1) await reader.get(`/api/plants/${id}`).expect(200);
   proxy.restore();
-  // So that what was lost is sent again.
+  // So that lost commands are sent again.
   proxy.fail('cut', { onlyOpen: true });
   await Promise.all(held);
   for (const status of await Promise.all(writes)) expect([200, 503]).toContain(status);

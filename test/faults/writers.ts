@@ -3,32 +3,31 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Client, record, records, type Reply } from '../support/client';
 
-/** Longer than any answer may take: the service gives a write ten seconds, and a little around it. */
+/** Longer than any response may take: the service limits a write to ten seconds, plus a margin. */
 const HANGS_MS = 15_000;
 
-/** Where the service is at the moment, and what is being done to it. */
+/** The current state of the service, and its faults. */
 export interface Scene {
   url: string;
-  /** Whether connections may break now, because the server itself is killed. */
+  /** Whether connections may break now, because the server is being killed. */
   serverMayBeDown: boolean;
   stopped: boolean;
-  /** How many writes were acknowledged. */
+  /** The number of acknowledged writes. */
   acknowledged: number;
-  /** Answers that should not have been given, and answers that were not. */
+  /** Wrong and missing responses. */
   faults: string[];
 }
 
-/** What was acknowledged to a writer: exactly this must be there in the end. */
+/** The acknowledged writes of a writer, which must be exactly the final state. */
 export interface Kept {
   plantId: string;
   name: string;
-  /** The texts of its events by their ids. */
+  /** The texts of its events, by their ids. */
   events: Map<string, string>;
 }
 
-/**
- * Writes to a plant of its own until it is stopped, each write again until it is acknowledged,
- * as a phone does; what is made carries a key, so that it is made once.
+/** Writes to a plant of its own until it is stopped, and retries each write until it is acknowledged,
+ * as a phone does; creations have a key, so that they take effect once.
  */
 export class Writer {
   readonly kept: Kept = { plantId: '', name: '', events: new Map() };
@@ -78,7 +77,7 @@ export class Writer {
   }
 
   async #delete(event: string): Promise<void> {
-    // An attempt whose answer was lost may have deleted it.
+    // An attempt whose response was lost may have deleted it.
     await this.#until([200, 404], 'DELETE', `/api/events/${event}`);
   }
 
@@ -92,7 +91,7 @@ export class Writer {
     return record(reply.body);
   }
 
-  /** Sends a request until it gets one of the answers that it should. */
+  /** Retries a request until it gets an expected status. */
   async #until(
     statuses: readonly number[],
     method: string,
@@ -103,7 +102,7 @@ export class Writer {
     for (;;) {
       const reply = await this.#try(method, path, body, headers);
       if (reply && statuses.includes(reply.status)) return reply;
-      // One that a kill left without its answer may still be running.
+      // A request without a response because of a kill may still be running.
       const isPassing = reply === undefined || reply.status === 503 || reply.status === 409;
       if (!isPassing) throw new Error(`${method} ${path}: ${JSON.stringify(reply)}`);
       if (reply?.status === 503 && reply.headers['retry-after'] === undefined) {
@@ -137,7 +136,7 @@ export class Writer {
   }
 }
 
-/** Expects that an account has what was acknowledged to its writers, and nothing else. */
+/** Expects an account to have exactly the acknowledged writes of its writers. */
 export async function expectExactly(client: Client, writers: readonly Writer[]): Promise<void> {
   const plants = records((await client.send('GET', '/api/plants')).body);
   const kept = writers.map((writer) => writer.kept);
@@ -151,7 +150,7 @@ export async function expectExactly(client: Client, writers: readonly Writer[]):
   expect(insights['overview']).toMatchObject({ totalPlants: plants.length, totalEvents });
 }
 
-/** Every event of a plant: its text by its id. */
+/** The texts of all events of a plant, by id. */
 export async function eventsOf(client: Client, plantId: string): Promise<Map<string, string>> {
   const path = `/api/plants/${plantId}/events?limit=100`;
   const events = new Map<string, string>();

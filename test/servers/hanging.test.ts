@@ -18,7 +18,7 @@ afterEach(async () => {
   await removeDataDirectory(dataDir);
 });
 
-/** Has a server under a running program hang until the end of the test. */
+/** Makes a managed server of a running program hang until the end of the test. */
 function hang(name: OwnServer): void {
   hanging = ownProcess(dataDir, name);
   if (hanging === undefined) throw new Error(`There is no ${name}.`);

@@ -35,7 +35,7 @@ itApart(
 );
 
 itApart(
-  'a server in a namespace of its own brings its MongoDB back after another was refused',
+  'a server in a namespace of its own restarts its MongoDB after another server was refused',
   async () => {
     const dataDir = await dataDirectory();
     const first = await program(dataDir, { through: CONTAINER });

@@ -14,11 +14,11 @@ import {
 const OWNER = 65_432;
 const AS_OWNER = ['setpriv', `--reuid=${OWNER}`, `--regid=${OWNER}`, '--clear-groups'];
 const isRoot = process.getuid?.() === 0;
-// Nobody else can have a data directory in a temporary folder that is root's alone.
+// Other users cannot have a data directory in a temporary folder that only root can enter.
 const hasOwner = isRoot && isAllowed('setpriv', ...AS_OWNER.slice(1), 'test', '-x', tmpdir());
 const itAsRoot = hasOwner ? test : test.skip;
 
-/** A data directory of another user's. */
+/** A data directory of another user. */
 async function ownedDirectory(): Promise<string> {
   const dataDir = await dataDirectory();
   await mkdir(dataDir);
@@ -26,7 +26,7 @@ async function ownedDirectory(): Promise<string> {
   return dataDir;
 }
 
-/** What in a data directory is not its owner's. */
+/** The files in a data directory that do not belong to its owner. */
 async function foreignIn(dataDir: string): Promise<string[]> {
   const names = await readdir(dataDir, { recursive: true });
   const owners = await Promise.all(
@@ -41,13 +41,13 @@ async function environment(): Promise<NodeJS.ProcessEnv> {
   const { path: mongod } = await aMongod();
   const entry = path.join(home, 'plant-care-api', path.basename(path.dirname(mongod)));
   await mkdir(entry, { recursive: true });
-  // Not copied where it need not be, for it is large.
+  // Copied only if necessary, since it is large.
   const kept = path.join(entry, 'mongod');
   await link(mongod, kept).catch(() => cp(mongod, kept));
   return { HOME: home, XDG_CACHE_HOME: home };
 }
 
-itAsRoot('what root does in another user’s data directory, that user can go on with', async () => {
+itAsRoot('a user can continue with a data directory that root has used', async () => {
   const dataDir = await ownedDirectory();
   const command = await program(dataDir, { role: 'tool' });
   await plantsOf(command.servers.mongodbUri).insertOne({ _id: 'Basil' });
@@ -66,7 +66,7 @@ itAsRoot('what root does in another user’s data directory, that user can go on
 });
 
 itAsRoot(
-  'what root left when it was killed, the owner of the data directory goes on with',
+  'the owner of a data directory can continue after a program of root was killed',
   async () => {
     const dataDir = await ownedDirectory();
     const killed = await program(dataDir);
@@ -78,7 +78,7 @@ itAsRoot(
   },
 );
 
-itAsRoot('what earlier versions left as root’s becomes the owner’s', async () => {
+itAsRoot('files that earlier versions left to root are given to the owner', async () => {
   const dataDir = await dataDirectory();
   const before = await program(dataDir);
   await plantsOf(before.servers.mongodbUri).insertOne({ _id: 'Basil' });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { acquireServers, type ServersConfig } from '../../src/servers';
 
-// Holds servers in a process of its own, until it is asked to leave or is killed.
+// Holds servers in a process of its own, until it is told to leave or is killed.
 async function main(): Promise<void> {
   // From support.ts, which starts it.
   const { config, role } = JSON.parse(process.argv[2] ?? '') as {

@@ -49,7 +49,7 @@ test('a fresh data directory gets a MongoDB with transactions and a Redis, which
 
   const all = [processOf(dataDir, 'mongod'), processOf(dataDir, 'redis')];
   for (const pid of all) {
-    // Of a process group of their own, so that a Ctrl-C reaches the program alone.
+    // In a process group of their own, so that Ctrl-C reaches only the program.
     const [group] =
       (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ').slice(2) ?? [];
     expect(Number(group)).toBe(pid);
@@ -115,7 +115,7 @@ describe('servers that run', () => {
     // Slower than what MongoDB logs by itself.
     const slow = { $where: 'sleep(300) || true', _id: 'secret-basil' };
     expect(await plants.find(slow).toArray()).toHaveLength(1);
-    // What conflicts, and what its client does not wait for, is logged with its command.
+    // Conflicts and disconnects are logged with their commands.
     const client = await new mongo.MongoClient(mongodbUri, { socketTimeoutMS: 200 }).connect();
     const session = client.startSession();
     session.startTransaction();
@@ -214,7 +214,7 @@ test('a killed program leaves no server, and the next one gets its data without 
     maxTimeMS: 2_000,
   });
   expect(written.modifiedCount).toBe(1);
-  // While there is a MongoDB that can end its session; without one it is waited for.
+  // MongoDB ends its session; without MongoDB, the process waits.
   await client.close();
 });
 

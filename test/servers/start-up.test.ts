@@ -17,7 +17,7 @@ import {
 
 const { TEST_REDIS_URL: REDIS_URL } = process.env;
 
-/** A replica set of one that asks for logins, and how to be its root. */
+/** A replica set of one with authentication, and the URI of its root user. */
 async function guardedMongod(): Promise<{ host: string; root: mongo.MongoClient }> {
   const port = await freePort();
   const folder = await temporaryFolder();
@@ -50,7 +50,7 @@ async function guardedMongod(): Promise<{ host: string; root: mongo.MongoClient 
   return { host, root };
 }
 
-/** How a server ends that must not start, and the one sentence that it says. */
+/** The exit code of a server that must not start, and its one sentence. */
 async function refusalOf(env: NodeJS.ProcessEnv): Promise<{ code: number | null; said: string }> {
   const server = RealServer.spawn('/nonexistent', { DATA_DIR: await temporaryFolder(), ...env });
   const { code } = await server.ended;
@@ -70,7 +70,7 @@ test('rejected credentials and missing rights are each reported in one sentence'
   const startAs = async (login: string) => {
     const MONGODB_URI = `mongodb://${login}${host}/plants?authSource=admin`;
     const env = { MONGODB_URI, REDIS_URL, DATA_DIR: dataDir };
-    // In this process: that such an end is one line of it, others that must not start show.
+    // In this process; other tests show that a failed start prints one line.
     const end = await startProgram({ role: 'server', env }).then(() => undefined, exitOf);
     return { code: end?.exitCode, said: end?.message };
   };
@@ -131,7 +131,7 @@ test('a server uses a MongoDB that becomes reachable while it waits, and the wai
   const port = await freePort();
   const uri = `mongodb://127.0.0.1:${port}/plants?directConnection=true`;
   const env = { MONGODB_URI: uri, REDIS_URL };
-  // Begun before the other one, which says when both wait.
+  // Started before the other one, which reports when both wait.
   const starting = startProgram({
     role: 'server',
     env: { ...env, DATA_DIR: await temporaryFolder(), LOG_LEVEL: 'error' },

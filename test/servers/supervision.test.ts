@@ -49,7 +49,7 @@ test('a Redis that was already running is replaced once it ends', async () => {
   const first = await program(dataDir);
   const reported: string[] = [];
   const { mongodbUri } = first.servers;
-  // As two servers on one MONGODB_URI have it.
+  // As with two servers on one MONGODB_URI.
   const progress = (line: string): void => void reported.push(line);
   const second = await acquireServers({ dataDir, mongodbUri }, { role: 'server', progress });
   afterwards(second.release);

@@ -23,7 +23,7 @@ afterEach(async () => {
   for (const work of cleanups.splice(0).reverse()) await work();
 });
 
-/** A folder of the test's own, which any user may enter; removed afterwards. */
+/** A folder of the test, which any user may enter; removed afterwards. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'servers-test-'));
   await chmod(folder, 0o755);
@@ -31,14 +31,14 @@ export async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** A data directory of the test's own; what is left running in it is killed afterwards. */
+/** A data directory of the test; processes that are left in it are killed afterwards. */
 export async function dataDirectory(): Promise<string> {
   const dataDir = path.join(await temporaryFolder(), 'data');
   afterwards(async () => killServers(dataDir));
   return dataDir;
 }
 
-/** Kills what runs in a data directory. */
+/** Kills the processes in a data directory. */
 export async function killServers(dataDir: string): Promise<void> {
   for (const server of ['mongod', 'redis'] as const) {
     const left = ownProcess(dataDir, server);
@@ -59,7 +59,7 @@ export async function acquire(
   return servers;
 }
 
-/** The process of a server of a data directory, which must run. */
+/** The process of a running server of a data directory. */
 export function processOf(dataDir: string, server: 'mongod' | 'redis'): number {
   const found = ownProcess(dataDir, server);
   if (found === undefined) throw new Error(`No ${server} runs in ${dataDir}.`);
@@ -71,13 +71,13 @@ export async function killBoth(dataDir: string, reported: string[]): Promise<voi
   reported.length = 0;
   await kill(processOf(dataDir, 'mongod'));
   await kill(processOf(dataDir, 'redis'));
-  // A mongod that answers already may refuse what is read or written until it is a primary again.
+  // A mongod that responds may still refuse reads and writes until it is the primary again.
   await until(() =>
     ['MongoDB', 'Redis'].every((title) => reported.includes(`${title} is running again.`)),
   );
 }
 
-/** A client of a MongoDB, closed afterwards. */
+/** A MongoDB client, closed afterwards. */
 export function connect(uri: string): mongo.MongoClient {
   const client = new mongo.MongoClient(uri, { serverSelectionTimeoutMS: 10_000 });
   afterwards(async () => client.close());
@@ -95,14 +95,14 @@ export async function aMongod(): Promise<Binary> {
   return findBinary('mongod', search);
 }
 
-/** A program in a file that can be run, in place of a real one. */
+/** An executable file in place of a real program. */
 export async function standIn(folder: string, name: string, script: string): Promise<string> {
   const file = path.join(folder, name);
   await writeFile(file, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   return file;
 }
 
-/** A process that runs, killed afterwards. */
+/** A running process, killed afterwards. */
 export function aProcess(command: string, args: string[], cwd?: string): ChildProcess {
   const child = spawn(command, args, { stdio: 'ignore', cwd });
   afterwards(async () => {
@@ -124,11 +124,11 @@ export interface Program {
   servers: Omit<Servers, 'release'>;
   /** What it has reported so far. */
   reported: string[];
-  /** Has it release its servers, and resolves when it has ended. */
+  /** Makes it release its servers; resolves when it has ended. */
   leave: () => Promise<void>;
-  /** Has it exit without releasing anything. */
+  /** Makes it exit without releasing anything. */
   exit: () => Promise<void>;
-  /** Kills it, so that it cannot release anything. */
+  /** Kills it, so that it releases nothing. */
   crash: () => Promise<void>;
 }
 
@@ -139,7 +139,7 @@ export interface ProgramOptions {
   env?: NodeJS.ProcessEnv;
 }
 
-/** Starts a program that holds servers until it is asked to leave. */
+/** Starts a program that holds servers until it is told to leave. */
 export function launch(dataDir: string, options: ProgramOptions = {}): ChildProcess {
   const { role = 'server', through = [], env } = options;
   const config: ServersConfig = { dataDir };
@@ -164,7 +164,7 @@ export function launch(dataDir: string, options: ProgramOptions = {}): ChildProc
   return child;
 }
 
-/** Starts a program as `launch`, and resolves once it has servers. */
+/** Starts a program like `launch`; resolves once it has servers. */
 export async function program(dataDir: string, options: ProgramOptions = {}): Promise<Program> {
   const child = launch(dataDir, options);
   const reported: string[] = [];
@@ -181,7 +181,7 @@ export async function program(dataDir: string, options: ProgramOptions = {}): Pr
     await ended;
   };
   return {
-    // The first message is what program.ts sends.
+    // The first message of program.ts.
     servers: answer[0] as Program['servers'],
     reported,
     leave: order('leave'),

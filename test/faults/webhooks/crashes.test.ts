@@ -16,7 +16,7 @@ import {
 const RECEIVER = path.resolve(__dirname, '../../../examples/webhook-receiver/receiver.js');
 const PEOPLE = ['ann', 'bob', 'eve'];
 const ENV = { WEBHOOK_ALLOW_PRIVATE: 'true' };
-/** Plants that each makes and deletes; after some of them somebody is killed. */
+/** Plants that each account creates and deletes; after some of them a process is killed. */
 const ROUNDS = 24;
 const VICTIMS = ['receiver', 'server', 'both', 'server', 'receiver', 'both'];
 
@@ -48,11 +48,11 @@ async function kill(child: ChildProcess | undefined): Promise<void> {
 
 function eventsIn(file: string): Record<string, unknown>[] {
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
-  // The last may be half written.
+  // The last line may be incomplete.
   return lines.slice(0, -1).map((line) => record(JSON.parse(line)));
 }
 
-test('whichever side is killed, the example receiver records each event once, in order for each account', async () => {
+test('whichever side is killed, the example receiver records each event once, in the order of each account', async () => {
   const file = path.join(dataDir, 'events.jsonl');
   const port = await freePort();
   const tokens = await asOperator(dataDir, (app) => {
@@ -73,7 +73,7 @@ test('whichever side is killed, the example receiver records each event once, in
   const secret = String(record(made.body)['secret']);
   receiver = startReceiver(port, secret, file);
 
-  /** What each account has done for sure, in its order. */
+  /** The acknowledged writes of each account, in order. */
   const done = new Map(PEOPLE.map((id): [string, string[]] => [id, []]));
   let acts = 0;
   const act = async (index: number, method: string, at: string, body?: object) => {
@@ -83,7 +83,7 @@ test('whichever side is killed, the example receiver records each event once, in
       const options = { ...(body && { body }), headers: method === 'POST' ? key : {} };
       const reply = await client.send(method, at, options).catch(() => undefined);
       client.close();
-      // It may have been deleted by an attempt whose answer was lost.
+      // An attempt whose response was lost may have deleted it.
       const isGone = method === 'DELETE' && attempt > 0 && reply?.status === 404;
       if (reply && (reply.status < 300 || isGone)) return record(reply.body);
       await until(() => server.process.exitCode === null && server.url !== '');

@@ -21,7 +21,7 @@ afterAll(() => service.close());
 const deliveries = () =>
   service.app.database.connection.collection<{ _id: StoredId }>('webhookDeliveries');
 
-test('deliveries that wait for a webhook are bounded, and so are those that are listed', async () => {
+test('the waiting deliveries of a webhook are limited, and so are the listed ones', async () => {
   const { path, id } = await webhookOf(shop, 'https://shop.example.com/', 'account.deleted');
   await shop.post(`${path}/test`).expect(201);
   const { _id, ...one } = record(await deliveries().findOne({}));

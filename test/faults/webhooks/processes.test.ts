@@ -24,7 +24,7 @@ afterAll(async () => {
   for (const each of services.toReversed()) await each.close();
 });
 
-test('of several processes one at a time delivers the events of an account', async () => {
+test('only one of several processes delivers the events of an account at a time', async () => {
   const [first] = services;
   if (!first) return;
   await webhookOf(await backendOf(first, 'shop'), receiver.url, 'plant.created');
@@ -42,7 +42,7 @@ test('of several processes one at a time delivers the events of an account', asy
     const delivered = () => receiver.of(each.id).map(({ body }) => record(body['data'])['plantId']);
     await until(() => new Set(delivered()).size === expected);
     const made = records((await each.get('/api/plants').expect(200)).body);
-    // In the order in which they were made, which is that of the list.
+    // In the order of their creation, which is that of the list.
     expect(delivered()).toEqual(made.map(({ id }) => id));
   }
   expect(receiver.mostAtOnce).toBe(1);

@@ -37,7 +37,7 @@ test('a running server retries a failed delivery within 10 s', async () => {
   expect(third - second).toBeGreaterThan(second - first);
 });
 
-test('a receiver that never answers fails after 10 s, and holds up no other', async () => {
+test('a receiver that never responds fails after 10 s, and does not delay others', async () => {
   const other = await Receiver.start();
   receiver.answer = () => 'never';
   const { path } = await webhookOf(shop, receiver.url, 'plant.created');
@@ -56,7 +56,7 @@ test('a receiver that never answers fails after 10 s, and holds up no other', as
   await other.close();
 });
 
-test('a server whose delivery gets no answer breaks it off when it stops', async () => {
+test('a server that stops aborts a delivery without a response', async () => {
   const env = { WEBHOOK_ALLOW_PRIVATE: 'true' };
   const base = await startService({ jobs: false, env });
   const stopping = await startService({ mongodbUri: base.mongodbUri, env });
@@ -67,13 +67,13 @@ test('a server whose delivery gets no answer breaks it off when it stops', async
   await ada.plant();
   await receiver.until(ada.id, 1);
   await stopping.close();
-  // Had it waited for the time-out, there would be an attempt that failed.
+  // Had it waited for the time-out, there would be a failed attempt.
   const { items } = bodyOf(await store.get(`${path}/deliveries`).expect(200));
   expect(items).toMatchObject([{ status: 'waiting', attempts: 0 }]);
   await base.close();
 });
 
-test('a response whose body never ends counts by its status, and no second request is open meanwhile', async () => {
+test('a response with an endless body counts by its status, and no second request is open meanwhile', async () => {
   receiver.answer = () => 'dripping';
   const { path } = await webhookOf(shop, receiver.url, 'plant.created');
   const ada = await service.user();

@@ -45,7 +45,7 @@ afterAll(async () => {
   await removeDataDirectory(dataDir);
 });
 
-/** Sends a test to a new webhook at a URL; returns the delivery once it was tried, and the secret. */
+/** Sends a test to a new webhook at a URL; returns the delivery once it was attempted, and the secret. */
 async function tried(url: string) {
   const body = { url, events: ['account.deleted'] };
   const made = record((await shop.send('POST', '/api/webhooks', { body })).body);
@@ -59,7 +59,7 @@ async function tried(url: string) {
   return { delivery: await first(), secret: String(made['secret']) };
 }
 
-test('deliveries use TLS, and fail where the certificate is not trusted', async () => {
+test('deliveries use TLS, and fail if the certificate is not trusted', async () => {
   const good = await tried(`${trusted.url}/hooks`);
   expect(good.delivery).toMatchObject({ status: 'delivered', responseStatus: 204, error: null });
   const [message] = trusted.received;
