@@ -1,7 +1,6 @@
-/**
- * Compares this server as it ships with programs that do the same on a framework or on none: on
- * the same data, once their answers were compared, and in turns, since no machine stays the same
- * for long. Writes performance.md, .json and .svg to reports/, or to the folder REPORTS.
+/** Compares this server as it ships with programs that do the same on a framework or on none, on the
+ * same data and after comparing their responses. They run in turns, since the speed of a machine
+ * varies. Writes performance.md, .json and .svg to reports/, or to the folder REPORTS.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,19 +16,19 @@ import { ServingProgram } from './programs';
 import { type Figures, type Row, writeReport } from './report';
 import { type Gardener, type Subject, subjectsOf } from './subjects';
 
-/** How long a turn takes: short, since the machine's own speed may differ twofold within seconds. */
+/** The length of a turn: short, since the speed of a machine may double within seconds. */
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 0.5);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 24);
-/** Rounds at first that only warm all up. */
+/** Warm-up rounds, which are not measured. */
 const WARM_UP_ROUNDS = Math.min(4, ROUNDS);
-/** What share of the rounds lies below and above the spread that is shown. */
+/** The share of rounds below and above the spread that is shown. */
 const BEYOND_SPREAD = 0.1;
 const REPORTS = process.env['REPORTS'] ?? path.resolve(__dirname, '../../reports');
 const PEERS = ['bare', 'fastify', 'express'];
 const ACCOUNTS = Number(process.env['BENCH_ACCOUNTS'] ?? 16);
 const GARDEN = { plants: 50, events: Number(process.env['BENCH_EVENTS'] ?? 1500) };
 
-/** One contender of a comparison, and what it is asked. */
+/** A contender in a comparison, and its request. */
 interface Contender {
   name: string;
   target: Target;
@@ -45,7 +44,7 @@ async function makeGardeners(program: Program, server: Target): Promise<Gardener
   return all;
 }
 
-/** @throws Error where contenders do not answer the same, but for the cursor, which is opaque */
+/** @throws Error if the responses of contenders differ, except in the cursor, which is opaque */
 async function compareAnswers(subject: Subject, targets: readonly Target[]): Promise<void> {
   const [sample] = subject.samples;
   if (!subject.isComparable || !sample) return;

@@ -5,9 +5,8 @@ import { newId } from '../../src/core/ids';
 /** Records inserted at once. */
 const BATCH = 10_000;
 
-/**
- * Copies all that an account has until there are so many accounts. Only their number and size are
- * like those of others: what names a plant or a photo names that of the first account.
+/** Copies the data of an account until there are so many accounts. Only number and size are realistic:
+ * references to plants and photos still refer to those of the first account.
  */
 export async function fillWithAccounts(
   { db }: Connection,

@@ -4,7 +4,7 @@ import type { Program } from '../../src/app/program';
 import type { Sample, Target } from './load';
 import type { Gardener } from './subjects';
 
-/** Limits that are counted as ever, and never met. */
+/** Limits that are counted as usual, but never reached. */
 export const LIMITS = {
   RATE_LIMIT_PLANTS_CREATE_MAX: '100000000',
   RATE_LIMIT_WRITES_MAX: '100000000',
@@ -12,7 +12,7 @@ export const LIMITS = {
   TIER_PRO_PLANTS: '100000000',
 };
 
-/** Makes an account with a garden, written as operators write demo data. */
+/** Creates an account with a garden, with the command for demo data. */
 export async function makeGardener(
   { app }: Program,
   server: Target,

@@ -4,7 +4,7 @@ import { Pool } from 'undici';
 
 import { sampleOf } from '../support/process-samples';
 
-/** A request that is sent again and again. */
+/** A request that is sent repeatedly. */
 export interface Sample {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
@@ -12,20 +12,20 @@ export interface Sample {
   body?: object;
 }
 
-/** What some seconds of load showed. */
+/** The results of some seconds of load. */
 export interface Load {
-  /** Requests answered in a second. */
+  /** Requests per second. */
   rate: number;
-  /** Times until the whole answer was there, in ms. */
+  /** Times until the complete response, in ms. */
   times: number[];
-  /** Processor time of the server for a request, in µs. */
+  /** CPU time of the server per request, in µs. */
   cpu: number;
 }
 
 export const CONNECTIONS = Number(process.env['BENCH_CONNECTIONS'] ?? 16);
 const MS_PER_TICK = 10;
 
-/** A server under load, and the process that it is. */
+/** A server under load, and its process. */
 export class Target {
   readonly name: string;
   readonly #pool: Pool;
@@ -37,7 +37,7 @@ export class Target {
     this.#pool = new Pool(url, { connections: CONNECTIONS, pipelining: 1 });
   }
 
-  /** @throws Error where the answer is neither a success nor a 304 */
+  /** @throws Error if the response is neither a success nor a 304 */
   async send({ method, path, headers = {}, body }: Sample): Promise<Answer> {
     const answer = await this.#pool.request({
       method,
@@ -94,9 +94,9 @@ export interface Answer {
   etag: string;
 }
 
-/** Processor time of a process in ms. */
+/** CPU time of a process in ms. */
 function cpuOf(pid: number): number {
-  // After the name, which may hold spaces: user and system time are the 12th and 13th.
+  // After the name, which may contain spaces: user and system time are the 12th and 13th fields.
   const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(/\) (?=[^)]*$)/);
   const parts = fields.split(' ');
   return (Number(parts[11]) + Number(parts[12])) * MS_PER_TICK;

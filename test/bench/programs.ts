@@ -7,7 +7,7 @@ import { Target } from './load';
 const ROOT = path.resolve(__dirname, '../..');
 const READY = /ready at (\S+)/;
 
-/** A program that serves, in a process of its own. */
+/** A server in a process of its own. */
 export class ServingProgram {
   readonly target: Target;
   readonly #child: ChildProcess;
@@ -17,7 +17,7 @@ export class ServingProgram {
     this.#child = child;
   }
 
-  /** Starts this server as it ships; its log goes where nobody reads it. */
+  /** Starts this server as it ships, and discards its log. */
   static server(name: string, env: NodeJS.ProcessEnv): Promise<ServingProgram> {
     const main = path.join(ROOT, 'dist/src/main.js');
     return ServingProgram.#start(name, [main], { ...process.env, PORT: '0', ...env });

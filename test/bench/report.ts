@@ -4,14 +4,14 @@ import path from 'node:path';
 
 import { CONNECTIONS } from './load';
 
-/** What was measured of one contender. */
+/** The measurements of a contender. */
 export interface Figures {
-  /** Requests a second, as a ratio to the program without a framework: the median of all rounds. */
+  /** Requests per second relative to the program without a framework: the median of all rounds. */
   ratio: number;
   lowest: number;
   highest: number;
   perSecond: number;
-  /** Processor time of the server for a request. */
+  /** CPU time of the server per request. */
   cpuMicroseconds: number;
   /** Times of a request in ms. */
   p50: number;
@@ -24,7 +24,7 @@ export interface Row extends Figures {
   isPeer: boolean;
 }
 
-/** All that a run of the bench found. */
+/** The results of a run. */
 export interface Report {
   seconds: number;
   rounds: number;
@@ -33,7 +33,7 @@ export interface Report {
   memory: readonly { name: string; megabytes: number }[];
 }
 
-/** Writes what was found to a folder, as text, as data and as a picture. */
+/** Writes the results to a folder, as text, data and a chart. */
 export function writeReport(folder: string, report: Report): void {
   mkdirSync(folder, { recursive: true });
   const write = (ending: string, text: string): void => {

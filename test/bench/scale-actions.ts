@@ -2,15 +2,15 @@ import { listOf } from './gardens';
 import type { Sample, Target } from './load';
 import type { Gardener } from './subjects';
 
-/** Something that an account does, and how long a single one takes. */
+/** An action of an account that is timed. */
 export interface Action {
   name: string;
-  /** Does what has to be there before; answers the request that is timed. */
+  /** Prepares what the action needs; returns the request to time. */
   prepare: (target: Target, gardener: Gardener) => Promise<Sample>;
 }
 
 /**
- * Of how many events a month is asked for: the more an account has, the closer together they stand.
+ * The number of events in the requested month: the more an account has, the closer they are.
  */
 const MONTH_EVENTS = 30;
 
@@ -46,20 +46,20 @@ const WRITES: readonly Action[] = [
   onNew('delete plant', newPlant, (user, id) => request(user, 'DELETE', `/api/plants/${id}`)),
 ];
 
-/** Every read and write whose time must not grow with what an account has. */
+/** Every read and write whose time must not grow with the account. */
 export const ACTIONS: readonly Action[] = [...READS, ...WRITES];
 
-/** The request by which an event is created. */
+/** The request that creates an event. */
 export function newEvent(user: Gardener): Sample {
   return request(user, 'POST', `${plantOf(user)}/events`, { type: 'note', text: 'A new leaf' });
 }
 
-/** The request by which a plant is deleted. */
+/** The request that deletes a plant. */
 export function deletionOf(user: Gardener): Sample {
   return request(user, 'DELETE', plantOf(user));
 }
 
-/** How long an action takes, one after the other, in ms. */
+/** The times of consecutive actions, in ms. */
 export async function timesOf(
   { prepare }: Action,
   target: Target,
@@ -80,7 +80,7 @@ function action(name: string, sampleOf: (user: Gardener) => Sample): Action {
   return { name, prepare: async (_, user) => sampleOf(user) };
 }
 
-/** What is done to a record that was made for it. */
+/** An action on a record that was created for it. */
 function onNew(
   name: string,
   creationOf: (user: Gardener) => Sample,

@@ -1,39 +1,39 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** How an action's time depends on how much there is. */
+/** How the time of an action depends on the amount of data. */
 export interface Growth {
   action: string;
-  /** The median time in ms, by how much there is. */
+  /** The median time in ms, by the amount of data. */
   p50: readonly number[];
-  /** The most to what is next to it: the median of the rounds. */
+  /** The largest amount relative to the one below: the median of the rounds. */
   ratio: number;
 }
 
-/** All that a run found. */
+/** The results of a run. */
 export interface ScaleReport {
   repeats: number;
   rounds: number;
   sizes: readonly number[];
   bySize: readonly Growth[];
-  /** Insights of the most events to the list of plants, neither cached. */
+  /** The time of insights of the most events relative to the list of plants, both uncached. */
   insightsToList: number;
   accounts: readonly number[];
   byAccounts: readonly Growth[];
-  /** Events that 16 writers create in one account, a second. */
+  /** Events per second that 16 writers create in one account. */
   contention: { oneProcess: number; twoProcesses: number };
   deletion: {
     events: number;
-    /** Until the answer, and until its events are marked deleted, in ms. */
+    /** Until the response, and until its events are marked as deleted, in ms. */
     answeredMs: number;
     finishedMs: number;
-    /** Reads of other accounts before it and meanwhile, in ms. */
+    /** Reads of other accounts before and during it, in ms. */
     p50Before: number;
     p50Meanwhile: number;
   };
 }
 
-/** Writes what was found to a folder. */
+/** Writes the results to a folder. */
 export function writeScaleReport(folder: string, report: ScaleReport): void {
   mkdirSync(folder, { recursive: true });
   const file = path.format({ dir: folder, name: 'performance-scale', ext: 'md' });

@@ -29,7 +29,7 @@ const [SECONDS = 0] = numbers('SCALE_SECONDS', '2');
 const PLANTS = 50;
 const WRITERS = 16;
 
-/** One of those that are compared: an account, and the server that it asks. */
+/** A contender: an account and its server. */
 interface Contender {
   target: Target;
   gardener: Gardener;
@@ -39,7 +39,7 @@ function numbers(name: string, otherwise: string): number[] {
   return (process.env[name] ?? otherwise).split(',').map(Number);
 }
 
-/** Times every action of all contenders in turns; the first round only warms them up. */
+/** Times every action of all contenders in turns; the first round is a warm-up. */
 async function growthOf(contenders: readonly Contender[]): Promise<Growth[]> {
   const rows: Growth[] = [];
   for (const action of ACTIONS) {
@@ -63,7 +63,7 @@ async function growthOf(contenders: readonly Contender[]): Promise<Growth[]> {
   return rows;
 }
 
-/** Events that writers on one account create in a second, through all of these processes. */
+/** Events per second that writers on one account create through these processes. */
 async function contention(targets: readonly Target[], gardener: Gardener): Promise<number> {
   const connections = WRITERS / targets.length;
   const loads = await Promise.all(
@@ -101,12 +101,12 @@ async function deletion(
   };
 }
 
-/** Servers and programs on one MongoDB, all ended at the end. */
+/** Servers and programs on one MongoDB, all stopped at the end. */
 class Stage {
   readonly #dataDir = mkdtempSync(path.join(tmpdir(), 'plant-care-scale-'));
   readonly #started: { stop(): Promise<void> }[] = [];
 
-  /** A program on own servers, or on a database of them. */
+  /** A program with its own servers, or on one of their databases. */
   async program(given: NodeJS.ProcessEnv = {}): Promise<Program> {
     const env = { ...process.env, DATA_DIR: this.#dataDir, ...LIMITS, ...given };
     const program = await startProgram({ role: 'server', env, plugins: loadPlugins() });
@@ -114,7 +114,7 @@ class Stage {
     return program;
   }
 
-  /** A server that makes every answer anew. */
+  /** A server without a response cache. */
   async server({ servers }: Program, MONGODB_URI = servers.mongodbUri): Promise<Target> {
     const given = { MONGODB_URI, REDIS_URL: servers.redisUrl ?? '' };
     const env = { ...LIMITS, ...given, ANSWER_CACHE_MB: '0' };
@@ -148,7 +148,7 @@ async function main(): Promise<void> {
   const stage = new Stage();
   try {
     const program = await stage.program();
-    // On a machine under load a history of a million events is not counted within the usual 10 s.
+    // On a busy machine, counting a million events takes longer than the usual 10 s.
     const lifetime = { transactionLifetimeLimitSeconds: 600 };
     await program.app.database.connection.db?.admin().command({ setParameter: 1, ...lifetime });
     const target = await stage.server(program);

@@ -1,24 +1,24 @@
 import type { Sample } from './load';
 
-/** One thing that a program is asked for, and that all are compared by. */
+/** A request that contenders are compared by. */
 export interface Subject {
   name: string;
-  /** What peers are asked. */
+  /** The request to peers. */
   samples: readonly Sample[];
-  /** Ways in which this server is asked for the same. */
+  /** The same request to this server, in several ways. */
   ways: readonly Way[];
-  /** Whether all answer the same; what is created differs. */
+  /** Whether all responses are equal; created records differ. */
   isComparable: boolean;
 }
 
 interface Way {
   name: string;
   samples: readonly Sample[];
-  /** Whether it is made anew each time: asked of a server whose answer cache is off. */
+  /** Whether it goes to a server without a response cache. */
   isCold: boolean;
 }
 
-/** An account of the bench, and one of its plants. */
+/** An account of the benchmark, and one of its plants. */
 export interface Gardener {
   token: string;
   plantId: string;
@@ -27,7 +27,7 @@ export interface Gardener {
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * All that is measured.
+ * Everything that is measured.
  *
  * @param gardeners the first is the one whose data is read
  * @param etag of the list of the first one's plants

@@ -1,6 +1,5 @@
-/**
- * What a tool call costs more than the same operation over REST: medians of calls by turns, on one
- * connection each, to a program of its own. Exits with 1 where it is more than the budget.
+/** The overhead of a tool call over the same operation by REST: medians of calls in turns, each on its
+ * own connection, to a program of its own. Exits with 1 if it exceeds the budget.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -19,7 +18,7 @@ const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 1000);
 const WARM_UP = Math.ceil(ROUNDS / 5);
 const REVISION = '2026-07-28';
 
-/** One operation in its two guises. */
+/** An operation over REST and as a tool. */
 interface Subject {
   name: string;
   method: string;
@@ -35,7 +34,7 @@ interface Sent {
   body?: object | undefined;
 }
 
-/** A caller with one connection that is kept. */
+/** A client with one keep-alive connection. */
 class Caller {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
   readonly #port: number;
@@ -119,7 +118,7 @@ async function measure(caller: Caller, subject: Subject): Promise<boolean> {
   const names = Object.keys(ways) as (keyof typeof ways)[]; // Its very keys.
   const times = { rest: [] as number[], tool: [] as number[], stateless: [] as number[] };
   for (let round = -WARM_UP; round < ROUNDS; round += 1) {
-    // Each way takes each turn equally often, so that none always follows the slowest.
+    // The order rotates, so that none always follows the slowest.
     for (let turn = 0; turn < names.length; turn += 1) {
       const name = names[(round + WARM_UP + turn) % names.length] ?? 'rest';
       const time = await caller.timed(ways[name]);

@@ -3,15 +3,14 @@ import { attacksOn, type Target } from './attacks';
 const CONNECTIONS = 16;
 const REPORT_EVERY_MS = 500;
 
-/** By attack, how often requests that were sent one after the other were answered with each status. */
+/** By attack, how often each status was the response to requests that were sent one after another. */
 export type AttackReport = Record<string, Record<string, number>>;
 
-/**
- * Attacks with all connections at once until the process is ended, each by everything in turn, and
- * tells its parent again and again how it was answered.
+/** Attacks with all connections at once until the process is killed, with each attack in turn, and
+ * keeps reporting the responses to its parent.
  */
 function main(): void {
-  // What its parent gives it.
+  // The message of its parent.
   const target = JSON.parse(process.env['TARGET'] ?? '') as Target;
   const attacks = attacksOn(target);
   const report: AttackReport = {};

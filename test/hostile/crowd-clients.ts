@@ -7,15 +7,15 @@ export interface CrowdOrder {
 }
 
 export interface CrowdReport {
-  /** How many clients got which status; or `closed`, or why they got nothing. */
+  /** The number of clients by status, `closed`, or the error. */
   outcomes: Record<string, number>;
-  /** How long those waited that were answered with 200, in milliseconds. */
+  /** The response times of 200s, in milliseconds. */
   accepted: number[];
 }
 
 const PATIENCE_MS = 60_000;
 
-/** One client: connects, asks once, and stays connected, as a phone does. */
+/** A client connects, sends one request, and stays connected, as a phone does. */
 function ask(
   { port, tokens }: CrowdOrder,
   index: number,

@@ -9,22 +9,22 @@ import type { RealServer } from '../support/real-server';
 import { atLeast, atMost, type Finding, none } from '../support/report';
 import type { CrowdOrder, CrowdReport } from './crowd-clients';
 
-/** More connections than the server takes (docs/running.md, "Bounds"). */
+/** More connections than the server accepts (docs/running.md, "Bounds"). */
 const CLIENTS = Number(process.env['HOSTILE_CLIENTS'] ?? 10_500);
 /** Descriptors are limited for each process. */
 const PROCESSES = 2;
-/** What an accepted request may take: until it is read, 10 s until its turn, and a slow machine. */
+/** The time limit of an accepted request: until it is read, 10 s in the queue, and a margin for a slow machine. */
 const MAX_P99_MS = 30_000;
-/** Whom nobody answers in so long is taken for dead: what Kubernetes is told to do by `deploy`. */
+/** The time-out of probes in deploy/kubernetes. */
 const MAX_PROBE_MS = 2000;
 /** Shares of the clients. */
 const MIN_SERVED = 0.9;
 const MAX_CLOSED = 0.05;
 
 /**
- * Has very many clients connect and ask at once, and probes the server meanwhile.
+ * Very many clients connect and send a request at once; meanwhile the server is probed.
  *
- * @param operatorsUrl the port of its own for metrics and probes
+ * @param operatorsUrl the separate port for metrics and probes
  */
 export async function meetCrowd(
   server: RealServer,
@@ -37,7 +37,7 @@ export async function meetCrowd(
     clients: Math.ceil(CLIENTS / PROCESSES),
   };
   const probes = [
-    // On a connection that is there before, as some supervisors have.
+    // On an existing connection, as some supervisors use.
     probe(`${server.url}/healthz`, new Agent({ keepAlive: true })),
     ...['/healthz', '/readyz', '/metrics'].map((path) => probe(`${operatorsUrl}${path}`, false)),
   ];
@@ -80,13 +80,13 @@ async function crowdOf(order: CrowdOrder): Promise<CrowdReport> {
   });
   const reported = once(child, 'message');
   child.send(order);
-  const [report] = (await reported) as [CrowdReport]; // The one message that it sends.
+  const [report] = (await reported) as [CrowdReport]; // Its only message.
   child.kill();
   await once(child, 'exit');
   return report;
 }
 
-/** Asks a probe again and again; `agent` is of its connections, and false for a new one each time. */
+/** Sends probes repeatedly; `agent` keeps connections, and false opens a new one each time. */
 function probe(url: string, agent: Agent | false) {
   const failures: string[] = [];
   const waits: number[] = [];

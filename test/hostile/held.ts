@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bytesOf, open, openTcp, type Target } from './attacks/attack';
 import { HALF_A_HEAD } from './attacks/connections';
 
-/** How many connections are held in each of the ways. */
+/** The number of connections for each way of holding them. */
 const OF_EACH = 4;
-/** The longest time that the server gives a connection that asks for nothing (docs/running.md, "Bounds"), and to see it. */
+/** The longest time-out of an idle connection (docs/running.md, "Bounds"), and a margin. */
 const MOST_MS = 60_000 + 10_000;
-/** What is written to a closed connection is refused, and only what is written after that fails. */
+/** The first write to a closed connection is refused by the peer; only later writes fail. */
 const NOTICE_MS = 500;
 
 interface Way {
@@ -16,7 +16,7 @@ interface Way {
   first: string | Buffer;
   again?: string;
   isUnread?: true;
-  /** Whether its client does not close its own side when the server does. */
+  /** Whether its client keeps its side open when the server closes its own. */
   isHalfOpen?: true;
 }
 
@@ -61,7 +61,7 @@ interface Held {
   stop: () => void;
 }
 
-/** Connections of clients that do nothing more on them and never close them: the server has to. */
+/** Connections of clients that never use or close them, so the server has to. */
 export class HeldConnections {
   readonly #all: Held[];
   readonly #end = performance.now() + MOST_MS;
@@ -84,15 +84,15 @@ export class HeldConnections {
     );
   }
 
-  /** Waits for as long as the server gives them. */
+  /** Waits for their time-out. */
   async wait(): Promise<void> {
     await sleep(this.#end - performance.now());
     for (const { stop } of this.#all) stop();
   }
 
-  /** Closes them; answers what those do that the server had not closed. */
+  /** Closes them; returns the kinds of those that the server had not closed. */
   async notClosed(): Promise<string[]> {
-    // Of one that is not read, and of one that is half open, nobody learns otherwise that it is closed.
+    // Otherwise a client that does not read, or is half open, would not notice that it is closed.
     for (const { socket } of this.#all) socket.resume();
     const halfOpen = this.#all.filter(({ isHalfOpen }) => isHalfOpen);
     for (let count = 0; count < 3; count += 1) {

@@ -26,33 +26,31 @@ import { meetCrowd } from './crowd';
 import { HeldConnections } from './held';
 import { type Reader, readerOf } from './reader';
 
-/** How long the attacks go on over HTTP, and then over HTTPS. */
+/** The duration of the attacks over HTTP, and then over HTTPS. */
 const SECONDS = Number(process.env['HOSTILE_SECONDS'] ?? 60);
 const CALM_MS = 10_000;
-/**
- * How long a new server is attacked before: whatever it runs for the first time takes it ten times
- * as long.
+/** The duration of a warm-up attack: code that runs for the first time takes ten times as long.
  */
 const FIRST_ATTACK_MS = 5000;
-/** How long a server may still be busy with what it was attacked by. */
+/** How long a server may stay busy after the attacks. */
 const AFTER_ATTACK_MS = 5000;
-/** How much longer another account may wait than when it is calm. */
+/** How much longer than usual another account may wait. */
 const MAX_RATIO = 3;
 const MAX_MEGABYTES = 400;
-/** The same while ten thousand requests are held at once. */
+/** The same with ten thousand concurrent requests. */
 const MAX_CROWD_MEGABYTES = 600;
-/** What another account may wait for a server that runs most of its code for the first time. */
+/** How long another account may wait for a server that runs most of its code for the first time. */
 const MAX_FIRST_MS = 1000;
-/** How many descriptors are open while it is attacked by some sixty connections, and afterwards more than before. */
+/** The limit of open descriptors during attacks on about sixty connections, and of those that remain. */
 const MAX_DESCRIPTORS = 300;
 const MAX_MORE_DESCRIPTORS = 8;
 
-/** Budgets as they are by default, which other tests lift. */
+/** The default budgets, which other tests raise. */
 const DEFAULTS = Object.fromEntries(Object.keys(NO_LIMITS).map((name) => [name, undefined]));
 
 interface Attacker {
   process: ChildProcess;
-  /** What it has told last. */
+  /** Its last report. */
   report: AttackReport;
 }
 
@@ -65,12 +63,12 @@ function attack(target: Target): Attacker {
     }),
     report: {},
   };
-  // It sends nothing else.
+  // It sends only reports.
   attacker.process.on('message', (report) => (attacker.report = report as AttackReport));
   return attacker;
 }
 
-/** What was never tried, and calls that were refused for their token or path alone. */
+/** Attacks that never ran, and calls that were refused only for their token or path. */
 function inVain(target: Target, report: AttackReport): string[] {
   const names = attacksOn(target).map(([name]) => name);
   return [
@@ -83,7 +81,7 @@ function inVain(target: Target, report: AttackReport): string[] {
   ];
 }
 
-/** Fills the attacker's account with the largest records, and events on thousands of days. */
+/** Fills the attacker's account with records of maximum size, and events on thousands of days. */
 function fill(dataDir: string): Promise<Pick<Target, 'plantId' | 'photoIds'>> {
   return asOperator(dataDir, async (app) => {
     await logMany(app, 'mallory', { [idText(newId())]: 5000 }, DAY_MS);

@@ -2,12 +2,12 @@ import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How often somebody reads: 20 a second for three accounts are within the budget of each. */
+/** The rate of reads: 20 a second for three accounts, within their budgets. */
 const EVERY_MS = 20;
 
-/** People who read one of their plants, and how long they wait. */
+/** People who read one of their plants, and their response times. */
 export interface Reader {
-  /** Reads for a while; answers how long each took, in milliseconds. */
+  /** Reads for a while; returns the response times in milliseconds. */
   times(forMs: number): Promise<number[]>;
   close(): void;
 }

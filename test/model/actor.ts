@@ -5,36 +5,36 @@ import { Copy, listed } from '../support/copy';
 import type { Garden } from './model';
 import type { Answer, Made } from './records';
 
-/** What all actors of a run share. */
+/** The state that all actors of a run share. */
 export interface World {
-  /** A moment that stays the same during a run, so that events often share their moment. */
+  /** A constant moment, so that events often occur at the same time. */
   readonly base: number;
-  /** Every id that was ever made, whoever's it is and whether it is still there. */
+  /** Every id that ever existed, of any actor. */
   readonly known: Record<Kind, string[]>;
 }
 
 export type Kind = 'plants' | 'events' | 'photos';
 
-/** Which record a command is about: mostly one of the actor's own, by its place. */
+/** The record of a command: mostly one of the actor's own, by position. */
 export interface Target {
   kind: 'own' | 'known' | 'missing' | 'malformed';
   pick: number;
 }
 
-/** A page-by-page reading of a list while the actor goes on writing. */
+/** Reads a list page by page while the actor keeps writing. */
 export interface Walk {
   plantId: string;
   limit: number;
   cursor: string;
   seen: string[];
-  /** When each event that was there at the start had last changed. */
+  /** When each event that existed at the start was last changed. */
   atStart: Map<string, string>;
 }
 
-/** One user and what the model says of their account. */
+/** A user, and the model of their account. */
 export class Actor {
   walk: Walk | undefined;
-  /** What a phone of the user keeps, brought up to date now and then. */
+  /** The copy on a phone of the user, which is synced now and then. */
   readonly #copy = new Copy();
   readonly #client: Client;
 
@@ -46,7 +46,7 @@ export class Actor {
     this.#client = client;
   }
 
-  /** The id that a target stands for now; undefined while there is nothing to choose from. */
+  /** The id of a target now; undefined if there are no records. */
   id(kind: Kind, { kind: whose, pick }: Target): string | undefined {
     if (whose === 'malformed') return `no-id-${pick}`;
     if (whose === 'missing') return randomUUID();
@@ -66,7 +66,7 @@ export class Actor {
     return this.#client.send(method, path, { body });
   }
 
-  /** Sends a request, asks the model for the answer and compares. */
+  /** Sends a request, and compares the response with the model's. */
   async expect(
     method: string,
     path: string,
@@ -81,7 +81,7 @@ export class Actor {
     return reply;
   }
 
-  /** As {@link expect}, for what makes a record; with `again` it is sent twice under one key. */
+  /** Like {@link expect}, for requests that create a record; with `again` it is sent twice with one key. */
   async create(
     kind: Kind,
     path: string,
@@ -99,7 +99,7 @@ export class Actor {
     same(replayed.headers['idempotent-replayed'], 'true', `POST ${path} again`);
   }
 
-  /** As {@link expect}, for what makes several records at once. */
+  /** Like {@link expect}, for requests that create several records. */
   async expectAll(
     method: string,
     path: string,
@@ -114,14 +114,14 @@ export class Actor {
     return reply;
   }
 
-  /** Brings the copy that is built from changes alone up to date, and compares it with the lists. */
+  /** Syncs the copy, and compares it with the lists. */
   async expectCopy(): Promise<void> {
     await this.#copy.sync(this.#client);
     const lists = await listed(this.#client, this.world.known.photos);
     same(this.#copy.contents, lists, 'the copy built from changes');
   }
 
-  /** What the server made, as far as it can be right. */
+  /** The values that the server generated, if they are plausible. */
   #made(reply: Reply, started: number): Made {
     const finished = Date.now();
     const body = record(reply.body);
@@ -140,7 +140,7 @@ export class Actor {
   }
 }
 
-/** What of an answer is compared: bodies of errors by their code, as their words are free. */
+/** The compared part of a response: errors only by their code. */
 function visible(reply: Reply, answer?: Answer): object {
   const { status, body } = reply;
   if (!answer || 'body' in answer) return { status, body };
@@ -148,7 +148,7 @@ function visible(reply: Reply, answer?: Answer): object {
   return typeof error === 'string' && error !== '' ? { status, code } : { status, body };
 }
 
-/** Throws, showing the difference, unless the two are equal. */
+/** Throws with the difference unless both are equal. */
 export function same(actual: unknown, expected: unknown, what: string): void {
   try {
     expect(actual).toEqual(expected);

@@ -7,7 +7,7 @@ import { dayAfter, dayOf } from './days';
 import { CARE_TYPES, careItemOf, dueCareOf } from './due-care';
 import { expectInsights } from './read-insights';
 
-/** Few enough for the order of plants and for missing ones to matter. */
+/** Few, so that the order of plants and missing ones matter. */
 const someOf = (one: typeof target) =>
   fc.uniqueArray(one, { minLength: 1, maxLength: 4, selector: ({ pick }) => pick });
 
@@ -49,7 +49,7 @@ const deleteEvents = command('delete events', someOf(reference), async (actor, t
 const restoreEvent = command('restore event', fc.nat(99), async (actor, pick) => {
   const { garden, world } = actor;
   const deleted = [...garden.deletedEvents.keys()];
-  // Most often one that is deleted, else any.
+  // Mostly a deleted one.
   const ids = deleted.length > 0 && pick % 5 > 0 ? deleted : world.known.events;
   const id = ids[pick % ids.length];
   if (id === undefined) return;
@@ -76,14 +76,14 @@ const snooze = commandOn(
   'plants',
   fc.record({
     type: fc.constantFrom(...CARE_TYPES),
-    // null takes a snooze back.
+    // null removes a snooze.
     days: fc.option(fc.integer({ min: 2, max: 364 }), { freq: 4 }),
   }),
   async (actor, id, { type, days }) => {
-    // In a body an id of the wrong form is a matter of validation.
+    // A malformed id in a body is a validation error.
     if (id.startsWith('no-id')) return;
     const { garden } = actor;
-    // A midnight may pass until it is answered: not the first and last days that are taken.
+    // Not the first and last valid days, since midnight may pass before the response.
     const setAt = new Date().toISOString();
     const until = days === null ? null : dayAfter(dayOf(setAt, garden.account.timezone), days);
     const sent = { plantId: id, type, until };
@@ -106,7 +106,7 @@ const snooze = commandOn(
   },
 );
 
-/** Reads the care that is due by a day and compares it; a midnight may pass meanwhile. */
+/** Compares the care that is due by a day; midnight may pass meanwhile. */
 export async function expectDueCare(actor: Actor, dueBy = '9999-12-31'): Promise<void> {
   const before = new Date();
   const { status, body } = await actor.get(`/api/care?dueBy=${dueBy}`);
@@ -118,7 +118,7 @@ export async function expectDueCare(actor: Actor, dueBy = '9999-12-31'): Promise
   }
 }
 
-/** Not with each command, since it reads all that there is. */
+/** Not with each command, since it reads everything. */
 const syncCopy = command('sync the copy', fc.constant(null), (actor) => actor.expectCopy());
 
 const readDueCare = command(
@@ -130,7 +130,7 @@ const readDueCare = command(
   },
 );
 
-/** Commands beyond the specification: care that is due, in bulk, undone, and what moves its days. */
+/** Commands beyond the specification: due care, bulk logs, undo, and what changes due days. */
 export const careCommands = [
   logCare,
   deleteEvents,

@@ -8,7 +8,7 @@ export interface Command {
   toString(): string;
 }
 
-/** A kind of command: what of it is random, and what it does. */
+/** A kind of command: its random part, and its effect. */
 export function command<T>(
   name: string,
   input: fc.Arbitrary<T>,
@@ -30,11 +30,11 @@ export const target: fc.Arbitrary<Target> = fc.record({
     { weight: 1, arbitrary: fc.constant('missing' as const) },
     { weight: 1, arbitrary: fc.constant('malformed' as const) },
   ),
-  // Often the first, so that one plant gets a long list.
+  // Often the first one, so that one plant gets a long list.
   pick: fc.oneof(fc.constant(0), fc.nat(99)),
 });
 
-/** A reference in a body: an id of the wrong form there is a matter of validation. */
+/** A reference in a body, where a malformed id is a validation error. */
 export const reference = target.map((one) =>
   one.kind === 'malformed' ? { ...one, kind: 'missing' as const } : one,
 );
@@ -46,7 +46,7 @@ export const words = (maxLength: number) =>
     fc.constant('x'.repeat(maxLength)),
   );
 
-/** A kind of command about one record; nothing is done while there is none to choose from. */
+/** A kind of command on one record; it does nothing if there are no records. */
 export function commandOn<T>(
   name: string,
   kind: Kind,

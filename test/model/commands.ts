@@ -20,7 +20,7 @@ const weighted = [
   { weight: 1, of: [deletePlant, command('read insights', fc.constant(null), expectInsights)] },
 ];
 
-/** Any command: those that make something come more often, so that there is something to act on. */
+/** Any command; those that create something are more frequent, so that there are records. */
 export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   ...weighted.flatMap(({ weight, of }) => of.map((arbitrary) => ({ weight, arbitrary }))),
 );

@@ -140,7 +140,7 @@ test(
     const limits = fc.infiniteStream(fc.oneof(fc.integer({ min: 1, max: 8 }), fc.constant(500)));
     const gardens = fc.tuple(rounds, rounds, rounds);
     const equalAlways = fc.asyncProperty(gardens, limits, async (histories, limit) => {
-      const nextLimit = (): number => limit.next().value as number; // It never ends.
+      const nextLimit = (): number => limit.next().value as number; // The generator never ends.
       await Promise.all(histories.map((history) => oneUser(history, nextLimit)));
     });
     let seed = Number(process.env['MODEL_SEED'] ?? Date.now() % 2 ** 31);

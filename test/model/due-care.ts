@@ -10,7 +10,7 @@ const FREQUENCIES = {
 export const CARE_TYPES = ['watered', 'fertilized'] as const;
 export type CareType = (typeof CARE_TYPES)[number];
 
-/** Care of a plant as `GET /api/care` has it; undefined where the plant has no frequency. */
+/** Care of a plant as in `GET /api/care`; undefined if the plant has no frequency. */
 export function careItemOf(garden: Garden, plant: Plant, type: CareType, now: Date) {
   const everyDays = plant.fields[FREQUENCIES[type]];
   if (typeof everyDays !== 'number') return undefined;

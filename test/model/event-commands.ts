@@ -9,10 +9,8 @@ import type { CareEvent } from './records';
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;
 
-/**
- * When an event may have happened, in minutes after a moment that a run shares; undefined for now.
- * Left out are the days a year ago, where the specification can be read in two ways (are the last 365
- * days with today?).
+/** When an event occurred, in minutes after the shared moment; undefined for now. The days a year ago are
+ * left out, since the specification is ambiguous there (do the last 365 days include today?).
  */
 const offset = fc.oneof(
   fc.constant(undefined),
@@ -24,7 +22,7 @@ const offset = fc.oneof(
   fc.integer({ min: 1, max: DAY_MINUTES - 60 }),
 );
 
-/** The same moment can be written with any offset, and with more digits than are kept. */
+/** The same moment with any offset, and with more digits than are stored. */
 const style = fc.record({
   zone: fc.constantFrom(0, 330, -210, 840, -720),
   digits: fc.oneof({ weight: 4, arbitrary: fc.constant('') }, fc.constantFrom('.5', '.123999')),
@@ -70,7 +68,7 @@ const createEvent = commandOn(
           { type: 'note', isJournal: false },
         ],
         ...[{ type: 'fertilized' }, { type: 'repotted' }, { type: 'soil_change' }],
-        // Often, since plants are due to be fed again.
+        // Often, since fertilizing has due days.
         ...[{ type: 'fertilized' }, { type: 'fertilized' }, { type: 'fertilized' }],
       ),
       growth.map((measured) => ({ type: 'growth', ...measured })),
@@ -86,7 +84,7 @@ const createEvent = commandOn(
       ...kind,
       ...facts,
       ...(minutes === undefined ? {} : { occurredAt: written(actor.world.base, minutes, form) }),
-      // Which comes first, a missing plant or a wrong photo, is nowhere said.
+      // The order of errors for an unknown plant and an unknown photo is unspecified.
       ...photoIds(actor, actor.owns('plants', id) ? photos : undefined),
     };
     await actor.create('events', `/api/plants/${id}/events`, body, again, (made) =>
@@ -109,7 +107,7 @@ const updateEvent = commandOn(
     const isOwn = actor.owns('events', id);
     const body = {
       ...facts,
-      // What an amount means on other types of events is nowhere said.
+      // The meaning of an amount in other types of events is unspecified.
       ...(actor.garden.events.get(id)?.type === 'growth' ? measured : {}),
       ...(minutes === undefined ? {} : { occurredAt: written(actor.world.base, minutes, form) }),
       ...photoIds(actor, isOwn ? photos : undefined),
@@ -124,13 +122,13 @@ const deleteEvent = commandOn('delete event', 'events', fc.constant(null), (acto
   actor.expect('DELETE', `/api/events/${id}`, undefined, () => actor.garden.deleteEvent(id)),
 );
 
-/** The parts of a page; what is not of its type shows when it is used. */
+/** The parts of a page; wrong types fail when they are used. */
 function page(body: unknown) {
   const { items, hasMore, nextCursor } = record(body);
   return { items: records(items), hasMore, nextCursor: nextCursor as string | null };
 }
 
-/** Reads a list page by page without a pause, and compares the whole. */
+/** Reads a list page by page without other writes, and compares all of it. */
 export async function expectEvents(actor: Actor, id: string, limit?: number): Promise<void> {
   const path = `/api/plants/${id}/events${limit === undefined ? '' : `?limit=${limit}`}`;
   const answer = actor.garden.listEvents(id);
@@ -161,7 +159,7 @@ const listEvents = commandOn(
   (actor, id, limit) => expectEvents(actor, id, limit),
 );
 
-/** When an event last changed, so that one that did not move is recognized. */
+/** When an event was last changed, to recognize those that were not moved. */
 const versions = (events: readonly CareEvent[]) =>
   new Map(events.map(({ id, updatedAt }) => [id, updatedAt]));
 
@@ -209,7 +207,7 @@ const readMonth = commandOn(
     const events = actor.garden.eventsOf(id);
     const one = events[event % events.length];
     const middle = one ? Date.parse(one.occurredAt) : actor.world.base;
-    // Both bounds are included, so a range that is one moment finds the event of that moment.
+    // Both bounds are included, so a range of one moment finds the events of that moment.
     const start = middle - before * DAY_MINUTES * MINUTE_MS;
     const end = middle + after * DAY_MINUTES * MINUTE_MS;
     const path = `/api/plants/${id}/events/month?monthStart=${start}&monthEnd=${end}`;
@@ -219,13 +217,13 @@ const readMonth = commandOn(
       same({ status, code: record(body)['code'] }, answer, path);
       return;
     }
-    // The order within a month is nowhere said.
+    // The order within a month is unspecified.
     const sorted = (list: unknown) => records(list).sort(byText);
     same({ status, body: sorted(body) }, { status: 200, body: sorted(answer.body) }, path);
   },
 );
 
-/** Commands on events; those that make or change one come first. */
+/** Commands on events; those that create or change one come first. */
 export const eventCommands = [
   createEvent,
   updateEvent,

@@ -3,10 +3,10 @@ import { expectDueCare } from './care-commands';
 import { expectEvents } from './event-commands';
 import { expectInsights } from './read-insights';
 
-/** How many records of others, or that are gone, are asked for of each kind. */
+/** How many records of each kind are requested that belong to others or were deleted. */
 const OTHERS = 4;
 
-/** Compares all that can be read of an account, and that nothing of others' can be. */
+/** Compares all readable data of an account, and expects data of others to be unreadable. */
 export async function expectEverything(actor: Actor): Promise<void> {
   const { garden, world } = actor;
   const others = (kind: 'plants' | 'photos' | 'events') =>

@@ -13,9 +13,8 @@ const WEEKDAYS = [
   'Sunday',
 ] as const;
 
-/**
- * The insights of an account (docs/specification.md, 2.11; docs/api.md, "Insights"), counted
- * from its records. Where nothing gives a list an order, it comes by its own text.
+/** The insights of an account (docs/specification.md, 2.11; docs/api.md, "Insights"), computed from its
+ * records. Lists without a specified order are sorted by their JSON.
  */
 export function insightsOf(garden: Garden, now: Date) {
   const plants = [...garden.plants.values()];
@@ -43,7 +42,7 @@ export function insightsOf(garden: Garden, now: Date) {
   };
 }
 
-/** How many days lie between two days. */
+/** The number of days between two days. */
 function distance(from: string, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
 }
@@ -72,7 +71,7 @@ function streaks(watered: readonly string[], today: string) {
   const days = new Set(watered);
   const lengthFrom = (day: string, step: 1 | -1): number =>
     days.has(day) ? 1 + lengthFrom(dayAfter(day, step), step) : 0;
-  /** The days with a watering around a day that has one. */
+  /** The run of days with a watering around a day with one. */
   const runAround = (day: string): number =>
     days.has(day) ? lengthFrom(day, -1) + lengthFrom(day, 1) - 1 : 0;
   return {
@@ -93,7 +92,7 @@ function growth(garden: Garden, plantId: string) {
       plantId,
       plantName: garden.plants.get(plantId)?.fields['name'],
       unit,
-      // Amounts are given in hundredths, so this sum is exact.
+      // Amounts are in hundredths, so this sum is exact.
       total: ofUnit.reduce((sum, one) => sum + Math.round((one.growthAmount ?? 0) * 100), 0) / 100,
       measurements,
       firstDate: inOrder[0]?.day,
@@ -102,7 +101,7 @@ function growth(garden: Garden, plantId: string) {
   });
 }
 
-/** An order for lists that have none of their own: by their texts, whatever the order of keys. */
+/** An order for lists without a specified one: by JSON, whatever the order of keys. */
 export function byText(a: object, b: object): number {
   const text = (one: object) => JSON.stringify(Object.entries(one).sort());
   return order(text(a), text(b));

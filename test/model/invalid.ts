@@ -4,7 +4,7 @@ import { record } from '../support/client';
 import { type Actor, same } from './actor';
 import { command } from './command';
 
-/** A request that must be refused: its path, its body, and what the message must name. */
+/** A request that must be refused: its path, its body, and the field that the error must name. */
 interface Invalid {
   method: 'GET' | 'POST' | 'PATCH';
   on: 'plants' | 'plant' | 'its events' | 'event' | 'photos' | 'photo';
@@ -109,7 +109,7 @@ const requests: Invalid[] = [
   },
 ];
 
-/** Paths to what the actor has; where there is nothing yet, another fault would come first. */
+/** Paths of the actor's records; without records, another error would come first. */
 const first = (ids: Iterable<string>, path: (id: string) => string) =>
   [...ids].slice(0, 1).map(path);
 
@@ -132,7 +132,7 @@ async function expectRefused(actor: Actor, one: Invalid): Promise<void> {
   same(String(error).includes(one.names), true, `${what} names ${one.names}: ${String(error)}`);
 }
 
-/** Sends a few requests that must be refused; nothing may come of them, which the model sees later. */
+/** Sends requests that must be refused; later comparisons show that they had no effect. */
 export const invalidCommand = command(
   'invalid requests',
   fc.nat(requests.length - 1),

@@ -26,7 +26,7 @@ const noPhoto = failure(404, 'photo_not_found');
 const notYourPhoto = failure(400, 'photo_not_found');
 const done: Answer = { status: 200, body: { success: true } };
 
-/** What spellings of a location have in common; of none it is that of an empty one. */
+/** The key that spellings of a location share; empty for no location. */
 function placeOf(location: unknown): string {
   return (typeof location === 'string' ? location : '')
     .normalize('NFC')
@@ -35,17 +35,15 @@ function placeOf(location: unknown): string {
     .join(' ');
 }
 
-/**
- * One account by the specification and docs/api.md, in memory, and as plainly
- * as can be: nothing is derived before it is asked for. Requests that come here are valid; what
- * makes a request invalid is not the model's matter.
+/** An account in memory by the specification and docs/api.md, as simple as possible: everything is
+ * derived on read. It gets valid requests only.
  */
 export class Garden {
   readonly plants = new Map<string, Plant>();
   readonly events = new Map<string, CareEvent>();
-  /** Deleted events of plants that there are. */
+  /** Deleted events of existing plants. */
   readonly deletedEvents = new Map<string, CareEvent>();
-  /** By plant and type: on which day care is to be due, and when that was said. */
+  /** By plant and type: the due day of a snooze, and when it was set. */
   readonly snoozes = new Map<string, { until: string; setAt: string }>();
   readonly photos = new Map<string, Photo>();
 
@@ -115,7 +113,7 @@ export class Garden {
 
   createEvent(plantId: string, body: Fields, made: Made): Answer {
     if (!this.plants.has(plantId)) return noPlant;
-    // A valid request, so each field is of the type that the specification gives it.
+    // A valid request, so each field has the type of the specification.
     const { photoIds = [], ...facts } = body as { photoIds?: string[] } & Partial<CareEvent>;
     if (!photoIds.every((id) => this.photos.has(id))) return notYourPhoto;
     const occurredAt = moment(facts.occurredAt ?? made.at('occurredAt'));
@@ -173,7 +171,7 @@ export class Garden {
     return { status: 200, body: this.eventView(event) };
   }
 
-  /** Logs the same care of several plants, each with what the server made of its event. */
+  /** Logs the same care of several plants, each with the server's values for its event. */
   logCare(
     { plantIds, location, ...body }: Fields & { plantIds?: string[]; location?: string },
     madeOf: (index: number) => Made,
@@ -193,7 +191,7 @@ export class Garden {
     return { status: 201, body: { items: items.map((item) => 'body' in item && item.body) } };
   }
 
-  /** The whole list of a plant's events, as pages one after another must give it. */
+  /** The complete list of a plant's events, which the pages must equal. */
   listEvents(plantId: string): Answer {
     if (!this.plants.has(plantId)) return noPlant;
     const listed = this.eventsOf(plantId).sort(
@@ -230,7 +228,7 @@ export class Garden {
       userId: this.account.id,
       createdAt: made.at('createdAt'),
     };
-    this.photos.set(made.id(), photo as Photo); // A valid request has the rest.
+    this.photos.set(made.id(), photo as Photo); // The rest comes from a valid request.
     return { status: 201, body: { ...photo } };
   }
 
@@ -293,7 +291,7 @@ export class Garden {
     return { ...facts, userId: this.account.id, photos };
   }
 
-  /** A plant shows photos: those of no plant become its own. */
+  /** Assigns the photos that a plant shows and that have no plant. */
   #show(plantId: string, photoIds: readonly (string | null)[]): void {
     for (const id of photoIds) {
       const photo = id === null ? undefined : this.photos.get(id);
@@ -301,13 +299,13 @@ export class Garden {
     }
   }
 
-  /** Whether a valid reference names nothing, or a photo that is there. */
+  /** Whether a valid reference is null or an existing photo. */
   #owns(photoId: unknown): boolean {
     return photoId === undefined || photoId === null || this.photos.has(photoId as string);
   }
 }
 
-/** The latest of some events; of those of one moment, one of the latest day. */
+/** The latest of some events; of those at one moment, the one with the latest day. */
 export function latest(events: readonly CareEvent[]): CareEvent | undefined {
   return [...events].sort(byMoment).at(-1);
 }
@@ -316,7 +314,7 @@ export function byMoment(a: CareEvent, b: CareEvent): number {
   return order(a.occurredAt, b.occurredAt) || order(a.day, b.day);
 }
 
-/** A date-time as it is given back: kept to the millisecond, in UTC. */
+/** A date-time as it is returned: to the millisecond, in UTC. */
 function moment(dateTime: string): string {
   return new Date(dateTime).toISOString();
 }

@@ -30,7 +30,7 @@ const orNull = Object.fromEntries(
   Object.entries(details).map(([name, value]) => [name, fc.option<unknown>(value)]),
 );
 
-/** Commands on plants; those that make or change one come first. */
+/** Commands on plants; those that create or change one come first. */
 export const plantCommands = [
   command(
     'create plant',
@@ -41,7 +41,7 @@ export const plantCommands = [
     }),
     async (actor, { body, photo, again }) => {
       const { garden } = actor;
-      // Which comes first, a full garden or a wrong photo, is nowhere said.
+      // The order of errors for a reached limit and an unknown photo is unspecified.
       const isFull = garden.plants.size >= garden.account.maxPlants;
       const full = photo && !isFull ? { ...body, primaryPhotoId: actor.id('photos', photo) } : body;
       await actor.create('plants', '/api/plants', full, again, (made) =>
@@ -80,7 +80,7 @@ export const plantCommands = [
 ] as const;
 
 const pixels = fc.integer({ min: 50, max: 400 });
-/** Removes a plant for good: to come seldom, or nothing ever grows. */
+/** Deletes a plant; rare, so that gardens grow. */
 export const deletePlant = commandOn(
   'delete plant',
   'plants',
@@ -89,12 +89,12 @@ export const deletePlant = commandOn(
     await actor.expect('DELETE', `/api/plants/${id}`, undefined, () =>
       actor.garden.deletePlant(id),
     );
-    // Right at once, though the work behind it goes on.
+    // Correct at once, although a job finishes the deletion later.
     await expectInsights(actor);
   },
 );
 
-/** Commands on photos; the one that makes one comes first. */
+/** Commands on photos; the one that creates one comes first. */
 export const photoCommands = [
   command(
     'create photo',

@@ -2,7 +2,7 @@ import { record, records } from '../support/client';
 import { type Actor, same } from './actor';
 import { byText, insightsOf } from './insights';
 
-/** Reads the insights and compares them; a midnight may pass meanwhile. */
+/** Compares the insights; midnight may pass meanwhile. */
 export async function expectInsights(actor: Actor): Promise<void> {
   const before = new Date();
   const { status, body } = await actor.get('/api/insights');

@@ -1,7 +1,7 @@
-/** What an operation must answer: a body with a success, a code with a failure. */
+/** The expected response of an operation: a body if it succeeds, a code if it fails. */
 export type Answer = { status: number; body: unknown } | { status: number; code: string };
 
-/** What only the server can make: an id, and moments while it worked. */
+/** Values that only the server knows: an id, and times. */
 export interface Made {
   id(): string;
   at(field: 'createdAt' | 'updatedAt' | 'occurredAt'): string;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Scene, Writer } from '../faults/writers';
 import { Client, record, type Reply } from '../support/client';
 
-/** The id of a photo that there is not. */
+/** The id of no photo. */
 const NO_PHOTO = crypto.randomUUID();
 
 const CODINGS = ['identity', 'gzip', 'br'];
@@ -16,17 +16,17 @@ interface Question {
   headers?: Record<string, string>;
 }
 
-/** Of all requests of a kind, how many were sent and got the answer that they should. */
+/** The requests of a kind: how many were sent, and how many got the expected response. */
 interface Tally {
   asked: number;
   answered: number;
 }
 
-/** Reads what a writer writes, and asks for what is not there, until the scene ends. */
+/** Reads a writer's records, and requests unknown ones, until the scene ends. */
 export class Reader {
-  /** By the method and path, without the query. */
+  /** By method and path, without the query. */
   readonly tallies = new Map<string, Tally>();
-  /** Where the changes that it has end, as a phone keeps it: a part of the query. */
+  /** Its cursor of changes, as part of the query. */
   #since = '';
   readonly #client: Client;
   readonly #writer: Writer;
@@ -95,7 +95,7 @@ export class Reader {
       if (path.startsWith('/api/changes') && reply.status === 200) {
         this.#since = `&since=${String(record(reply.body)['nextCursor'])}`;
       }
-      // Every tenth caller hangs up while it is answered.
+      // Every tenth client disconnects during the response.
       if (tally.asked % 10 === 0) {
         await this.#client.send(method, path, { ...options, within: 1 }).catch(() => undefined);
       }
@@ -116,19 +116,19 @@ export class Reader {
   }
 }
 
-/** The smallest share that got its answer, of all kinds of requests, and which kind that is. */
+/** The kind of request with the smallest share of expected responses, and that share. */
 export function leastAnswered(readers: readonly Reader[]): { name: string; share: number } {
   const all = readers.flatMap(({ tallies }) => [...tallies]);
   const shares = all.map(([name, { asked, answered }]) => ({ name, share: answered / asked }));
   return shares.toSorted((a, b) => a.share - b.share)[0] ?? { name: 'nothing', share: 0 };
 }
 
-/** Whether a tool answered that it could not do it; that has the status of every answer of a tool. */
+/** Whether a tool call failed; its status is 200 as well. */
 function isToolFault({ body }: Reply): boolean {
   return JSON.stringify(body).includes('"isError":true');
 }
 
-/** Whether it says that it will be better soon, and when. */
+/** Whether it is a 503 with Retry-After. */
 function isPassing(reply: Reply): boolean {
   if (isToolFault(reply)) return JSON.stringify(reply.body).includes('service_unavailable');
   return reply.status === 503 && reply.headers['retry-after'] !== undefined;

@@ -23,41 +23,39 @@ import { atLeast, atMost, type Finding, none, report } from '../support/report';
 import { TcpProxy } from '../support/tcp-proxy';
 import { leastAnswered, Reader } from './reader';
 
-/** How long the load goes on, and between which moments a fault is injected and a sample taken. */
+/** The duration of the load, and the pauses between faults and between samples. */
 const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 600);
 const FAULT_EVERY_MS = Math.min(20_000, SECONDS * 100);
 const SAMPLE_EVERY_MS = Math.min(2_000, SECONDS * 20);
 
 const USERS = ['ann', 'bob', 'eve'];
 
-/**
- * What must get its answer at least, though there is a fault at most moments. Two slow processors
- * that have nothing else to do acknowledge some sixty writes a second.
+/** The minimum share of expected responses and writes, although there is a fault most of the time. Two
+ * slow, otherwise idle CPUs acknowledge about sixty writes a second.
  */
 const MIN_WRITES_A_SECOND = 2;
 const MIN_ANSWERED_PERCENT = 50;
-/** How long the last requests may take once no more faults are injected. */
+/** How long the last requests may take after the last fault. */
 const END_MS = 60_000;
 
 interface Sample extends ProcessSample {
   handles: number;
-  /** Connections to MongoDB, by its own account. */
+  /** Connections to MongoDB, as it reports them. */
   connections: number;
 }
 
 const CACHE_MEGABYTES = 4;
-/**
- * What the last quarter of the run may have more than the second one. Medians of memory vary by up
- * to 17 MB either way with what is to be collected; the cache of answers is full before.
+/** The allowed growth from the second quarter of the run to the last. Medians of memory vary by up to
+ * 17 MB either way with uncollected garbage; the response cache is full before.
  */
 const MAY_GROW: Sample = { megabytes: 24, descriptors: 20, handles: 20, connections: 20 };
 
-/** The program, with a network between it and its servers that can fail. */
+/** The program behind proxies that simulate network faults. */
 interface Scenery {
-  /** Of the servers. */
+  /** The data directory of the servers. */
   dataDir: string;
   server: RealServer;
-  /** Before MongoDB, and before Redis. */
+  /** The proxies before MongoDB and Redis. */
   proxies: readonly [mongodb: TcpProxy, redis: TcpProxy];
 }
 
@@ -72,14 +70,14 @@ async function sceneryOf(dataDir: string, redisUrl: string): Promise<Scenery> {
   return { dataDir, server, proxies: [mongodb, redis] };
 }
 
-/** Stops a process, for a second. */
+/** Suspends a process for a second. */
 async function pause(pid: number): Promise<void> {
   process.kill(pid, 'SIGSTOP');
   await sleep(1000);
   process.kill(pid, 'SIGCONT');
 }
 
-/** Breaks the servers and the network before them in turn. */
+/** Injects faults into the servers and the network, in turn. */
 async function injectFaults({ dataDir, proxies }: Scenery, scene: Scene): Promise<void> {
   const [mongodb, redis] = proxies;
   const onServer = (name: 'mongod' | 'redis', fault: (pid: number) => unknown) => async () => {
@@ -111,7 +109,7 @@ async function injectFaults({ dataDir, proxies }: Scenery, scene: Scene): Promis
   }
 }
 
-/** Samples until the time is over. */
+/** Takes samples until the time is over. */
 async function sampleLoad({ dataDir, server }: Scenery): Promise<Sample[]> {
   const client = new mongo.MongoClient(databaseOf(dataDir));
   const samples: Sample[] = [];
@@ -119,7 +117,7 @@ async function sampleLoad({ dataDir, server }: Scenery): Promise<Sample[]> {
   while (Date.now() < end) {
     await sleep(SAMPLE_EVERY_MS);
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
-    // MongoDB may be away.
+    // MongoDB may be down.
     const status = await client
       .db('admin')
       .command({ serverStatus: 1 })
@@ -140,7 +138,7 @@ function sumOf(metrics: string, name: string): number {
   return [...samples].reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
-/** Every acknowledged write is there once, and nothing else is. */
+/** Expects every acknowledged write once, and nothing else. */
 async function checkBooks(writer: Writer, token: string, url: string): Promise<string[]> {
   const client = new Client(url, token);
   const { plantId, name, events } = writer.kept;

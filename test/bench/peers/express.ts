@@ -58,7 +58,7 @@ const Event = mongoose.model(
   'events',
 );
 
-/** What a populated document shows. */
+/** The fields of a populated document. */
 interface Shown {
   _id: unknown;
 }
@@ -148,7 +148,7 @@ app.get('/api/plants/:id/events/month', async (request, response) => {
   await requirePlant(userId, plantId);
   response.json(await events({ userId, plantId, occurredAt }));
 });
-// Totals are nothing that Mongoose would make easier.
+// Mongoose does not make totals easier.
 app.get('/api/insights', async (_request, response) => {
   response.json(await garden.insights(ownerOf(response)));
 });
@@ -166,7 +166,7 @@ app.post('/api/plants/:id/events', async (request, response) => {
   response.status(201).json(withId(event.toObject()));
 });
 app.post('/api/plants', async (request, response) => {
-  const { name, species = null } = request.body as PlantBody; // As in the above.
+  const { name, species = null } = request.body as PlantBody; // As above.
   const dates = { createdAt: new Date(), updatedAt: new Date() };
   const ids = { _id: v7(), userId: ownerOf(response) };
   const plant = await Plant.create({ ...ids, ...dates, name, species });

@@ -1,4 +1,4 @@
-/** The peer on Fastify and the driver, with schemas of what it takes. */
+/** The peer on Fastify and the driver, with schemas for requests. */
 import fastify from 'fastify';
 
 import { type EventBody, Garden, type PlantBody, Refusal } from './garden';

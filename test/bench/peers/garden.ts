@@ -47,7 +47,7 @@ interface Growth extends Owned {
   last: { on: string };
 }
 
-/** What the collections of the program hold, as far as it matters here. */
+/** The parts of the program's collections that are used here. */
 interface Collections {
   accounts: { _id: string; usage: { plants: number } };
   tokens: Owned & { hash: string; revokedAt: Date | null; expiresAt: Date };
@@ -58,29 +58,28 @@ interface Collections {
   growth: Growth;
 }
 
-/** What a caller may give for an event. */
+/** The fields of a new event. */
 export interface EventBody {
   type?: string;
   text?: string | null;
   occurredAt?: string;
 }
 
-/** What a caller may give for a plant. */
+/** The fields of a new plant. */
 export interface PlantBody {
   name: string;
   species?: string | null;
 }
 
-/** The answer to a request of a peer, or what it cannot answer. */
+/** The response of a peer, or a refusal. */
 export class Refusal extends Error {
   constructor(readonly status: number) {
     super(`Refused with ${status}.`);
   }
 }
 
-/**
- * The garden as a program without a framework answers it: one query for each thing, asked each
- * time, and a transaction for each write. It works on the data of the program itself.
+/** The responses of a program without a framework: one query for each part, every time, and a
+ * transaction for each write. It uses the data of the program itself.
  */
 export class Garden {
   readonly #client: MongoClient;
@@ -93,7 +92,7 @@ export class Garden {
     await this.#client.connect();
   }
 
-  /** Whose a token is. @throws Refusal */
+  /** The account of a token. @throws Refusal */
   async userOf(authorization: string | undefined): Promise<string> {
     const token = authorization?.replace(/^Bearer /, '') ?? '';
     const hash = createHash('sha256').update(token).digest('base64url');
@@ -295,7 +294,7 @@ export class Garden {
   }
 }
 
-/** What the program stores for itself. What is undefined is no part of JSON. */
+/** Fields for internal use are undefined, which JSON leaves out. */
 export const INTERNAL = {
   revision: undefined,
   lastFertilized: undefined,

@@ -2,37 +2,37 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 
-/** Where an attack goes, and by whom. */
+/** The target of an attack, and the account that attacks. */
 export interface Target {
   url: string;
   /** The certificate to trust, under HTTPS. */
   ca: string | undefined;
   token: string;
-  /** A plant with many of the largest events, and the photos of each. */
+  /** A plant with many events of maximum size, and the photos of each. */
   plantId: string;
   photoIds: readonly string[];
-  /** Learns how requests were answered that are sent one after the other. */
+  /** Receives the statuses of requests that are sent one after another. */
   onStatus?: (status: string) => void;
 }
 
-/** One attack on one connection, until it has nothing more to do; connection errors end it. */
+/** One attack on one connection; connection errors end it. */
 export type Attack = (target: Target) => Promise<void>;
 
 export interface Message {
   method?: string;
   path: string;
   body?: string;
-  /** Beside those that it needs; without a value one of these is left out. */
+  /** Additional headers; an undefined one is left out. */
   headers?: Record<string, string | undefined>;
 }
 
-/** How long a connection is held whose answers nobody takes. */
+/** How long a connection is held without reading its responses. */
 const HELD_MS = 5000;
 
 const STATUS = /HTTP\/1\.1 (\d{3})/g;
 const STATUS_LENGTH = 'HTTP/1.1 200'.length;
 
-/** Requests on a connection before it makes place for another attack. */
+/** Requests on a connection before another attack. */
 const REQUESTS = 50;
 
 export function openTcp({ url }: Target): Socket {
@@ -41,7 +41,7 @@ export function openTcp({ url }: Target): Socket {
   return socket;
 }
 
-/** A connection, over TLS where the server has a certificate. */
+/** A connection, over TLS if the server has a certificate. */
 export function open(target: Target): Socket {
   const { url, ca } = target;
   if (ca === undefined) return openTcp(target);
@@ -68,14 +68,14 @@ export function bytesOf(
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
 }
 
-/** Until a connection is over, but no longer than that. */
+/** Waits until a connection is closed, up to a limit. */
 export async function until(socket: Socket, ms: number): Promise<void> {
   const over = new Promise((resolve) => socket.once('close', resolve));
   await Promise.race([over, sleep(ms)]);
   socket.destroy();
 }
 
-/** Sends messages one after the other as fast as they are answered. */
+/** Sends messages one after another, each after the response to the previous one. */
 export function inTurn(messages: (index: number, target: Target) => Message): Attack {
   return async (target) => {
     const socket = open(target);
@@ -88,7 +88,7 @@ export function inTurn(messages: (index: number, target: Target) => Message): At
     };
     sendNext();
     socket.on('data', (chunk: Buffer) => {
-      // Each answer has one status line; the next request goes as soon as the first bytes are there.
+      // Each response has one status line; the next request is sent as soon as the first bytes arrive.
       const seen = unseen + chunk.toString('latin1');
       unseen = seen.slice(1 - STATUS_LENGTH);
       for (const [, status = ''] of seen.matchAll(STATUS)) {
@@ -100,7 +100,7 @@ export function inTurn(messages: (index: number, target: Target) => Message): At
   };
 }
 
-/** Sends many messages ahead, and takes so much of the answers in so much time. */
+/** Pipelines many messages, and reads the responses at a limited rate. */
 export function ahead(
   count: number,
   message: (target: Target) => Message,

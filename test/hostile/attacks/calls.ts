@@ -26,7 +26,7 @@ const manyFields = JSON.stringify(
 );
 const KEY = randomUUID();
 
-/** What an account can do over REST and by tools, at its worst. */
+/** The worst that an account can do over REST and with tools. */
 export const CALL_ATTACKS: Record<string, Attack> = {
   'largest pages, read': inTurn((_, target) => largestPage(target)),
   'largest pages, each another': inTurn((index, { plantId }) => ({

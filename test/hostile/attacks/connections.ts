@@ -2,10 +2,10 @@ import type { Socket } from 'node:net';
 
 import { ahead, type Attack, inTurn, open, openTcp, type Target, until } from './attack';
 
-/** How long a connection is held that costs its client nothing at all. */
+/** How long a connection is held that costs its client nothing. */
 const SILENT_MS = 1000;
 
-/** Sends so much and no more; then so much again and again. */
+/** Sends some bytes, then others repeatedly. */
 function slow(
   connect: (target: Target) => Socket,
   first: string | Buffer,
@@ -24,7 +24,7 @@ export const HALF_A_HEAD = 'GET /api/plants HTTP/1.1\r\nHost: x\r\n';
 
 const anonymous = { authorization: undefined };
 
-/** What anybody can do who reaches the port. */
+/** The worst that anyone can do who can reach the port. */
 export const CONNECTION_ATTACKS: Record<string, Attack> = {
   'a connection that says nothing': slow(openTcp, ''),
   'half of a head': slow(open, HALF_A_HEAD),
@@ -68,7 +68,7 @@ export const CONNECTION_ATTACKS: Record<string, Attack> = {
   })),
 };
 
-/** The same, where there is TLS. */
+/** The same with TLS. */
 export const TLS_ATTACKS: Record<string, Attack> = {
   'a handshake that does not come': slow(openTcp, '\u0016\u0003\u0001'),
 };

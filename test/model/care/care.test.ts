@@ -8,7 +8,7 @@ import { anyWrite, FIRST, ZONES } from './writes';
 
 /** How long to search; each run has another seed, and a longer search is sometimes worthwhile. */
 const SEARCH_MS = Number(process.env['MODEL_SECONDS'] ?? 2) * 1000;
-/** Before February of a leap year. */
+/** Shortly before February of a leap year. */
 const START = Date.parse('2028-01-30T10:20:00Z');
 
 let service: TestService;

@@ -10,7 +10,7 @@ import { dayAfter } from '../days';
 import { PlainCare, type Told } from './plain-care';
 import { PLACES, withoutNull, type Write, ZONES } from './writes';
 
-/** How many steps are compared with due care alone before the lists are read, too. */
+/** After how many steps the lists are compared, too. */
 const LISTED_EVERY = 5;
 
 /** A person with two phones, each with a copy of the account. */
@@ -53,7 +53,7 @@ export class Person {
     const schedule = one(copy.schedules.keys(), other);
     const occurredAt = new Date(Date.now() - (days % 25) * DAY_MS + DAY_MS / 2).toISOString();
     const moment = days % 2 === 0 ? { occurredAt } : {};
-    // The clock does not go by itself.
+    // The clock is not running.
     setClock(Date.now() + 61_000);
     const send = async (method: string, path: string, body?: object): Promise<boolean> => {
       const answer = await client.send(method, path, { body });
@@ -148,7 +148,7 @@ export class Person {
     }
   }
 
-  /** Does, skips or snoozes care of one or many, and tells the oracle. */
+  /** Does, skips or snoozes care of one plant or several, and informs the oracle. */
   async #act(
     kind: 'done' | 'skip' | 'snooze',
     { whom, type, pick, days, other }: Write,
@@ -198,7 +198,7 @@ export class Person {
     for (const each of told) oracle.tell(...each);
   }
 
-  /** Compares due care and snoozes with what the oracle finds, and now and then both copies with the lists. */
+  /** Compares due care and snoozes with the oracle, and sometimes both copies with the lists. */
   async compare(): Promise<void> {
     for (const { client, copy } of this.#devices) await copy.sync(client);
     const oracle = this.#oracle;

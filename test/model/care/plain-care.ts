@@ -7,7 +7,7 @@ import { order } from '../model';
 
 type Item = Record<string, unknown>;
 
-/** What was told of the next occurrence of some care. */
+/** A snooze or skip of care. */
 export interface Told {
   until?: string;
   setAt?: string;
@@ -33,12 +33,11 @@ const FREQUENCIES = [
   ['fertilized', 'fertilizerFrequencyDays'],
 ] as const;
 const TYPES: Readonly<Record<string, string>> = { other: 'note' };
-/** In which every date falls on every weekday, after the longest interval. */
+/** Enough that every date falls on every weekday after the longest interval. */
 const MAX_DAYS = 22 * 366;
 
-/**
- * Due care word for word as docs/api.md says, from a copy of the records of an account. What the records
- * do not say it keeps itself: the day of each event, and snoozes and skips.
+/** Due care word for word as in docs/api.md, from a copy of the records of an account. It keeps what
+ * records do not contain: the day of each event, and snoozes and skips.
  */
 export class PlainCare {
   readonly #days = new Map<string, Dated>();
@@ -49,7 +48,7 @@ export class PlainCare {
     public timezone: string,
   ) {}
 
-  /** Fixes the days of events that are new or have moved. */
+  /** Stores the days of events that are new or were moved. */
   followEvents(): void {
     for (const [id, { occurredAt }] of this.copy.events) {
       const at = String(occurredAt);
@@ -63,24 +62,24 @@ export class PlainCare {
     return dayOf(new Date().toISOString(), this.timezone);
   }
 
-  /** All that plants need, in the order of the list of plants. */
+  /** All care of plants, in the order of the list of plants. */
   needs(): Need[] {
     return inOrder(this.copy.plants.values())
       .filter(({ archivedAt }) => archivedAt === undefined)
       .flatMap((plant) => this.#needsOf(plant));
   }
 
-  /** Keeps what was told of some care; what was told earlier ends. */
+  /** Stores a snooze or skip, which replaces an earlier one. */
   tell(need: Need, told: Told): void {
     this.#told.set(keyOf(need), told);
   }
 
-  /** A frequency that is cleared takes what was told of it along. */
+  /** Clearing a frequency removes its snooze or skip. */
   clear(plantId: string, care: string): void {
     this.#told.delete(`${plantId} ${care}`);
   }
 
-  /** What still holds of what was told. */
+  /** The snooze or skip that still stands. */
   told(need: Pick<Need, 'plant' | 'schedule' | 'care' | 'last'>): {
     until: string | null;
     skippedOn: string | null;
@@ -108,7 +107,7 @@ export class PlainCare {
     return until ?? this.days(need, dayAfter(later, MAX_DAYS))[0];
   }
 
-  /** Care that is due, and with `to` what follows. */
+  /** Due care, and with `to` also later occurrences. */
   items(to?: string): Item[] {
     const items = this.needs().flatMap((need) => {
       const days = to === undefined ? [this.dueOn(need)] : this.days(need, to);
@@ -117,7 +116,7 @@ export class PlainCare {
     return items.sort((a, b) => order(String(a['dueOn']), String(b['dueOn'])));
   }
 
-  /** The snoozes and skips of active plants, as copies have them. */
+  /** The snoozes and skips of active plants, as in copies. */
   snoozes(): Item[] {
     const plants = [...this.copy.plants.values()].filter(
       ({ archivedAt }) => archivedAt === undefined,

@@ -11,7 +11,7 @@ export const ZONES = [
 ];
 export const PLACES = ['Hall', ' hall', 'Loft'];
 
-/** Mostly one care, and rules that have begun, so that events and schedules often concern each other. */
+/** Mostly one kind of care, and rules that have begun, so that events often count for schedules. */
 const someCare = fc
   .tuple(
     fc.constantFrom('watered', 'watered', 'watered', ...CARES),
@@ -47,7 +47,7 @@ const someChange = fc.oneof(
   fc.record({ endOn: fc.constantFrom(null, '2028-02-10', '2028-06-01') }),
   someRule.map(({ everyDays, weekdays }) => ({ everyDays, weekdays })),
 );
-/** A write; `pick` and `other` choose among the records that there are. */
+/** A write; `pick` and `other` choose existing records. */
 export const anyWrite = fc.record({
   user: fc.nat(2),
   device: fc.nat(1),
@@ -68,7 +68,7 @@ export const anyWrite = fc.record({
   type: someType,
   whom: fc.constantFrom('schedule', 'schedule', 'plant', 'plant', 'plants', 'location', 'all'),
 });
-/** What each person writes first, so that there is something to change. */
+/** The first writes of each person, so that there is something to change. */
 export const FIRST = [
   'plant',
   'plant',
@@ -80,7 +80,7 @@ export const FIRST = [
 ] as const;
 export type Write = typeof anyWrite extends fc.Arbitrary<infer T> ? T : never;
 
-/** A body that creates a record: fields that are null are left out. */
+/** A body that creates a record, without null fields. */
 export function withoutNull(body: object): object {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
