@@ -1,19 +1,15 @@
 import { definePlugin } from '../../src/plugins/plugin';
+import { Accounts } from './accounts';
 import { commands } from './commands';
 import { accountClosed, tierChanged } from './domain-events';
-import { type Accounts, exportsOf } from './exports';
 import { accountModel, tokenModel } from './model';
-import { PersonalData } from './personal-data';
-import { AccountLists } from './lists';
-import { AccountService } from './service';
 import { ExpiringTokens } from './tokens/expiring-tokens';
 import { tokenLimitReached, tokenNotFound } from './errors';
 import { routes } from './routes';
 import { ACCOUNT_SCOPE } from './scope';
-import { TokenService } from './tokens/service';
 
 export { tokenLimitReached, tokenNotFound } from './errors';
-export type { Accounts } from './exports';
+export type { Accounts } from './accounts';
 export type { KeptData } from './personal-data';
 export { newToken, type OwnToken, ownTokens, scopeList, tokenFields } from './schema';
 export { ACCOUNT_SCOPE, MANAGE_SCOPE, personalScopes, usualScopes } from './scope';
@@ -35,13 +31,11 @@ const accounts = definePlugin<Accounts>({
     commands(commandLine, accounts);
   },
   setup: (host) => {
-    const service = new AccountService(host);
-    const lists = new AccountLists(host);
-    const tokens = new TokenService(host, service);
-    const data = new PersonalData(host);
+    const service = new Accounts(host);
+    const { tokens, data } = service;
     const expiring = new ExpiringTokens(host);
     return {
-      exports: exportsOf(service, lists, tokens, data),
+      exports: service,
       operations: () => routes(tokens, data),
       identity: service,
       jobs: [expiring.job, data.job],

@@ -63,7 +63,7 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
         const after = cursor === undefined ? '' : decodePlace(LIST, cursor);
         if (after === undefined) throw invalidCursor.error();
         return pageOf(
-          { found: await accounts.accountsAfter(after, limit + 1), limit },
+          { found: await accounts.lists.accountsAfter(after, limit + 1), limit },
           async function* (found) {
             yield Array.from(found, viewOf);
           },
@@ -104,7 +104,7 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
         'Its tokens are refused from the next request on; its records are deleted soon after. This cannot be undone.',
       operationId: 'deleteAccountById',
       readsAll: 'it counts what will be deleted',
-      handler: ({ tx }) => accounts.close(tx),
+      handler: ({ tx }) => accounts.data.close(tx),
     }),
     read({
       ...one,
@@ -115,7 +115,7 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       response: { schema: ownTokens, description: 'The tokens, oldest first' },
       handler: async ({ params, tenant }) => {
         await person(params.id, tenant);
-        return { items: await accounts.validTokens(params.id) };
+        return { items: await accounts.tokens.validTokens(params.id) };
       },
     }),
     write({
@@ -136,7 +136,7 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
         if (!wanted.every((scope) => known.includes(scope))) {
           throw fieldError('scopes', `scopes must be among ${known.join(', ')}.`);
         }
-        return accounts.makeOwn(tx, { ...body, scopes: wanted, endsBy: token.endsBy });
+        return accounts.tokens.makeOwn(tx, { ...body, scopes: wanted, endsBy: token.endsBy });
       },
     }),
     write({
@@ -148,7 +148,7 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       operationId: 'deleteAccountTokens',
       response: { schema: success, description: 'The tokens are revoked' },
       handler: async ({ tx }) => {
-        await accounts.revokeAll(tx);
+        await accounts.tokens.revokeAll(tx);
         return { success: true };
       },
     }),
@@ -159,7 +159,7 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       operationId: 'deleteAccountToken',
       params: { id: accountNotFound, token: tokenNotFound },
       handler: async ({ tx, params }) => {
-        if (!(await accounts.revokeOwn(tx, params.token))) throw tokenNotFound.error();
+        if (!(await accounts.tokens.revokeOwn(tx, params.token))) throw tokenNotFound.error();
       },
     }),
     read({
@@ -173,7 +173,7 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       response: { schema: Joi.object().unknown(), description: 'Everything, as one object' },
       handler: async ({ params, tenant, acting }) => {
         await person(params.id, tenant);
-        const pieces = await accounts.exportUser(params.id, acting);
+        const pieces = await accounts.data.exportUser(params.id, acting);
         if (!pieces) throw accountNotFound.error();
         return new TextStream('application/json', pieces);
       },

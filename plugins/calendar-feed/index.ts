@@ -15,7 +15,7 @@ export default definePlugin({
   setup: (host) => {
     const accounts = host.use(accountsPlugin);
     const calendars = new Calendars(host);
-    accounts.keep(calendars.kept);
+    accounts.data.keep(calendars.kept);
     return {
       operations: () => routes(calendars),
       protocols: [endpoint(calendars, accounts, host.use(carePlugin))],

@@ -31,7 +31,7 @@ const demo = definePlugin<Demo>({
       events: host.use(eventsPlugin).events,
       photos: host.use(photosPlugin),
     };
-    const gardens = host.use(transferPlugin);
+    const { gardens } = host.use(transferPlugin);
     const garden = new SeededGarden(host, { ...dependencies, gardens });
     const people = { accounts: dependencies.accounts, oauth: host.use(oauthPlugin), garden };
     return {

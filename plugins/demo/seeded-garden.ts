@@ -4,13 +4,13 @@ import type { Accounts } from '../accounts';
 import { EVENT_QUOTA } from '../events';
 import { PHOTO_QUOTA } from '../photos';
 import { PLANT_QUOTA, type Plants } from '../plants';
-import type { Gardens, ImportedGarden } from '../transfer';
+import type { GardenImport, ImportedGarden } from '../transfer';
 import type { GardenSeed, SeedEvent } from './seed';
 
 interface Dependencies {
   accounts: Accounts;
   plants: Plants;
-  gardens: Gardens;
+  gardens: GardenImport;
 }
 
 /** Imports the garden of `seeds/garden.json` into an account that has no plants yet. */

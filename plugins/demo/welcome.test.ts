@@ -47,7 +47,7 @@ test('there is no invitation if people sign in at an issuer', async () => {
 test('the next start finishes a first start that was interrupted after it created the account', async () => {
   const accounts = service.app.exportsOf(accountsPlugin);
   await tokenOfWelcome();
-  const [demo] = await accounts.accounts();
+  const [demo] = await accounts.lists.accounts();
   if (!demo) throw new Error('There is no demo account.');
   // The database as it is when a process dies between making the account and its garden.
   await service.app.database.connection.dropDatabase();

@@ -25,7 +25,7 @@ export async function welcome(
   { url, scopes, loadSeeds }: FirstStart,
 ): Promise<string[]> {
   const isOwn = host.settings.of(hostSettings.mongodbUri) === undefined;
-  if (!isOwn || (await accounts.hasTokens())) return [];
+  if (!isOwn || (await accounts.tokens.hasTokens())) return [];
   await loadSeeds();
   if (garden.user === undefined) return [];
   const invitation = await oauth
@@ -35,7 +35,7 @@ export async function welcome(
       if (error instanceof CommandError) return undefined;
       throw error;
     });
-  const { token } = await accounts.createToken({
+  const { token } = await accounts.tokens.createToken({
     userId: garden.user,
     scopes: usualScopes(scopes),
     name: 'demo',

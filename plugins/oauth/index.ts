@@ -72,7 +72,7 @@ const oauth = definePlugin<SignIns>({
     const issued = issuer && new IssuerTokens(issuer, store);
     accounts.accept(accessTokens(store));
     if (issued) accounts.accept(issued);
-    accounts.keep({
+    accounts.data.keep({
       name: 'programs',
       count: (userId) => store.count(userId, { $ne: 'Session' }),
       export: async function* (userId) {
@@ -85,14 +85,14 @@ const oauth = definePlugin<SignIns>({
       // Requests that were in progress may have written more.
       erase: (userId) => store.deleteAll(userId),
     });
-    accounts.keep({
+    accounts.data.keep({
       name: 'sessions',
       count: (userId) => store.count(userId, 'Session'),
       export: async function* (userId) {
         yield await sessionsOf(store, userId);
       },
     });
-    accounts.keep({
+    accounts.data.keep({
       name: 'waysToSignIn',
       count: (userId) => credentials.count(userId),
       export: async function* (userId) {

@@ -19,9 +19,12 @@ import { checkedGarden } from './check';
 import { countOf, type GardenImport } from './garden-import';
 import { type ImportBody, importBodyOf, type ImportedGarden, MAX_DETAILS } from './schema';
 
-/** The interface of the plugin for the command. */
-export type Importing = Pick<Accounts, 'account'> &
-  Pick<GardenImport, 'insertMany'> & { host: Host };
+/** What the plugin exports. */
+export interface Importing {
+  host: Host;
+  accounts: Accounts;
+  gardens: GardenImport;
+}
 
 const limits = { plants: Number.MAX_SAFE_INTEGER, events: Number.MAX_SAFE_INTEGER };
 const body = importBodyOf(limits.plants);
@@ -52,8 +55,8 @@ Example:
     .action(async (file: string, { user, dryRun = false }: Options) => {
       const given = await bodyOf(file);
       await commandLine.run(async (app) => {
-        const { account: find, host, insertMany } = app.exportsOf(plugin);
-        const account = await find(user);
+        const { host, accounts, gardens } = app.exportsOf(plugin);
+        const account = await accounts.account(user);
         if (!account) throw new CommandError(`There is no user ${user}.`);
         const errors = new ValidationErrors(MAX_DETAILS);
         // Faults are reported below.
@@ -69,11 +72,13 @@ Example:
         });
         const bar = app.progress('Events', dryRun ? 0 : events);
         if (!dryRun) {
-          await insertMany(account, garden, (count) => {
-            bar.advance(count);
-          }).finally(() => {
-            bar.stop();
-          });
+          await gardens
+            .insertMany(account, garden, (count) => {
+              bar.advance(count);
+            })
+            .finally(() => {
+              bar.stop();
+            });
         }
         const parts = `${counted(plants, 'plant')}, ${counted(events, 'event')}, ${counted(photos, 'photo')}`;
         return {

@@ -9,13 +9,11 @@ import { GardenExport } from './garden-export';
 import { GardenImport } from './garden-import';
 import { routes } from './routes';
 
+export type { GardenImport } from './garden-import';
 export type { ImportedGarden } from './schema';
 
-/** The interface of imports for other plugins. */
-export type Gardens = Pick<GardenImport, 'insert'>;
-
 /** Import and export of whole gardens. */
-const transfer = definePlugin<Importing & Gardens>({
+const transfer = definePlugin<Importing>({
   name: 'transfer',
   requires: ['accounts', 'care', 'events', 'photos', 'plants'],
   tag: { name: 'Import and export', description: 'Whole gardens as JSON, plants as CSV.' },
@@ -30,12 +28,7 @@ const transfer = definePlugin<Importing & Gardens>({
     const parts = { plants, photos, schedules, events };
     const gardens = new GardenImport(host, parts);
     return {
-      exports: {
-        host,
-        account: (userId) => host.use(accountsPlugin).account(userId),
-        insert: (tx, garden) => gardens.insert(tx, garden),
-        insertMany: (...garden) => gardens.insertMany(...garden),
-      },
+      exports: { host, accounts: host.use(accountsPlugin), gardens },
       operations: () => routes(gardens, new GardenExport(parts)),
     };
   },

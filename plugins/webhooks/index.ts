@@ -33,7 +33,7 @@ export default definePlugin({
     const queue = new DeliveryQueue(host);
     const dispatcher = new Dispatcher(host, queue, sender, webhooks);
     const timedEvents = new TimedEvents(host, accounts, host.use(carePlugin), queue);
-    accounts.keep({
+    accounts.data.keep({
       name: 'webhooks',
       count: (userId) => webhooks.count({ userId }),
       export: async function* (userId) {
@@ -41,7 +41,7 @@ export default definePlugin({
       },
       delete: (tx) => webhooks.deleteAll(tx),
     });
-    accounts.keep({
+    accounts.data.keep({
       name: 'webhookDeliveries',
       count: (userId) => outbox.count(userId),
       export: (userId) => outbox.export(userId),

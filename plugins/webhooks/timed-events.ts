@@ -64,7 +64,7 @@ export class TimedEvents {
     const subscribed = (type: EventName) => active.filter(({ events }) => events.includes(type));
     const mayContinue = (): boolean => !stopping.aborted && this.#lease.lasts(0);
     const toRemind = subscribed('care.due');
-    const zones = toRemind.length > 0 ? await this.#accounts.timezones() : [];
+    const zones = toRemind.length > 0 ? await this.#accounts.lists.timezones() : [];
     for (const zone of zones) {
       const dayOf = calendarOf(zone);
       // Reminders of an earlier day are of no use any more.
@@ -72,14 +72,14 @@ export class TimedEvents {
       const to = timeOfDay(zone, now);
       // Clocks that were put back repeat times that have passed already.
       if (from >= to) continue;
-      for await (const accounts of this.#accounts.toRemind(zone, from, to)) {
+      for await (const accounts of this.#accounts.lists.toRemind(zone, from, to)) {
         for (const account of await this.#notReminded(accounts, toRemind, dayOf(now))) {
           if (!mayContinue()) return;
           await this.#remind(toRemind, account, now);
         }
       }
     }
-    for await (const accounts of this.#accounts.lapsed(after, now)) {
+    for await (const accounts of this.#accounts.lists.lapsed(after, now)) {
       for (const account of accounts) {
         const data = { tier: account.tier };
         const key = String(account.tierUntil?.getTime());

@@ -20,7 +20,7 @@ export async function makeGardener(
 ): Promise<Gardener> {
   const silent = { advance: () => undefined, stop: () => undefined };
   await app.exportsOf(demoPlugin).write({ ...garden, tier: 'pro', seed: 7 }, silent);
-  const { token } = await app.exportsOf(accountsPlugin).createToken({
+  const { token } = await app.exportsOf(accountsPlugin).tokens.createToken({
     userId: garden.user,
     scopes: [...app.scopes.keys()],
     name: 'bench',

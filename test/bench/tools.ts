@@ -179,7 +179,7 @@ async function main(): Promise<void> {
     const { port, close } = await serve(program);
     const scopes = [...program.app.scopes.keys()];
     const accounts = program.app.exportsOf(accountsPlugin);
-    const { token } = await accounts.createToken({
+    const { token } = await accounts.tokens.createToken({
       userId: 'bench',
       tier: 'pro',
       scopes,

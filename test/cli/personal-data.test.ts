@@ -189,7 +189,7 @@ test('an account whose deletion was interrupted is locked, and the next deletion
   const { user } = await userWithEverything(ada);
   await user.get('/api/plants').expect(200);
   let chunks = 0;
-  const deletion = accounts().deleteUser(ada, () => {
+  const deletion = accounts().data.deleteUser(ada, () => {
     chunks += 1;
     if (chunks === 3) throw new Error('Cut off.');
   });
@@ -210,7 +210,7 @@ test('an account whose deletion was interrupted is locked, and the next deletion
 test('jobs of a server do not fail on an account that is being deleted', async () => {
   service.app.startJobs();
   await userWithEverything(ada);
-  const cutOff = accounts().deleteUser(ada, () => {
+  const cutOff = accounts().data.deleteUser(ada, () => {
     throw new Error('Cut off.');
   });
   await expect(cutOff).rejects.toThrow('Cut off.');
@@ -257,7 +257,7 @@ test('writes during the deletion of an account leave nothing behind', async () =
     while (!isOver) statuses.add((await user.post('/api/plants', { name: 'Fern' })).status);
     return statuses;
   });
-  await accounts().deleteUser(ada, () => undefined);
+  await accounts().data.deleteUser(ada, () => undefined);
   isOver = true;
   for (const statuses of await Promise.all(writers)) {
     expect([...statuses].filter((status) => ![201, 401].includes(status))).toEqual([]);

@@ -161,7 +161,7 @@ test('an account that is deleted meanwhile is skipped', async () => {
       // The next account waits until the last one has been deleted.
       deletion ??= service.app
         .exportsOf(accountsPlugin)
-        .deleteUser('c-deleted', () => undefined)
+        .data.deleteUser('c-deleted', () => undefined)
         .then(() => session.endSession());
     },
   });

@@ -46,14 +46,14 @@ async function expiredToken(): Promise<string> {
 
 async function revokedToken(): Promise<string> {
   const { token, view } = await tokenWith([...service.app.scopes.keys()]);
-  await service.app.exportsOf(accountsPlugin).revokeToken(view.id);
+  await service.app.exportsOf(accountsPlugin).tokens.revokeToken(view.id);
   return token;
 }
 
 async function tokenWith(scopes: readonly string[], expiresInSeconds = 3600) {
   const accounts = service.app.exportsOf(accountsPlugin);
   const wanted = { userId: USER, tier: 'pro' as const, scopes: [...scopes], name: 'test' };
-  return accounts.createToken({ ...wanted, expiresInSeconds });
+  return accounts.tokens.createToken({ ...wanted, expiresInSeconds });
 }
 
 /** Calls an operation with a valid request, except for the header Authorization. */

@@ -37,7 +37,7 @@ afterEach(async () => {
 test('every command for operators works as written, on a running server', async () => {
   const tokenId = await asOperator(dataDir, async (app) => {
     const wanted = { userId: 'ada', scopes: [], name: 'phone', expiresInSeconds: 3600 };
-    return (await app.exportsOf(accounts).createToken(wanted)).view.id;
+    return (await app.exportsOf(accounts).tokens.createToken(wanted)).view.id;
   });
   const commands = commandsOf('docs/operations.md');
   expect(commands).toEqual(expect.arrayContaining(APART));

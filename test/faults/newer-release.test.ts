@@ -55,9 +55,9 @@ test('a server stops writing once a newer release migrates its data, and reports
     expect(refused.headers['retry-after']).toMatch(/^\d+$/);
     expect(refused.body).toMatchObject({ code: 'service_unavailable' });
   }
-  const { createToken } = service.app.exportsOf(accountsPlugin);
+  const { tokens } = service.app.exportsOf(accountsPlugin);
   const wanted = { userId: 'new', scopes: [], name: 'phone', expiresInSeconds: 3600 };
-  await expect(createToken(wanted)).rejects.toMatchObject({ status: 503 });
+  await expect(tokens.createToken(wanted)).rejects.toMatchObject({ status: 503 });
   expect((await user.get('/api/plants').expect(200)).body).toMatchObject([
     { id, name: 'Boston fern' },
   ]);

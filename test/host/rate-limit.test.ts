@@ -292,8 +292,8 @@ describe('failed authentications', () => {
     for (let count = 0; count < 4; count += 1) await wrong(one, address);
     await get().expect(200);
     const accounts = one.app.exportsOf(accountsPlugin);
-    const [token] = await accounts.tokens(user.id);
-    await accounts.revokeToken(token?.id ?? '');
+    const [token] = await accounts.tokens.tokens(user.id);
+    await accounts.tokens.revokeToken(token?.id ?? '');
     await get().expect(429);
   });
 

@@ -83,11 +83,11 @@ describe('access', () => {
     const accounts = service.app.exportsOf(accountsPlugin);
     const options = { tier: 'pro' as const, scopes: ['plants:read'], name: 'test' };
     const made = (seconds: number) =>
-      accounts.createToken({ userId: 'somebody', expiresInSeconds: seconds, ...options });
+      accounts.tokens.createToken({ userId: 'somebody', expiresInSeconds: seconds, ...options });
     const expired = await made(-1);
     const revoked = await made(3600);
     expect((await post({ ...me, token: revoked.token }, LIST)).status).toBe(200);
-    await accounts.revokeToken(revoked.view.id);
+    await accounts.tokens.revokeToken(revoked.view.id);
     const cases = [
       ['nonsense', undefined],
       [`${me.token}x`, undefined],

@@ -11,7 +11,7 @@ export async function backendOf(
 ): Promise<TestUser> {
   const id = `~${name}`;
   const accounts = service.app.exportsOf(accountsPlugin);
-  const { token } = await accounts.createToken({
+  const { token } = await accounts.tokens.createToken({
     userId: id,
     scopes: ['accounts:manage'],
     name,

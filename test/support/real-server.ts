@@ -172,7 +172,7 @@ export function makeTokens(
     users.map(async (userId) => {
       const scopes = [...app.scopes.keys()];
       const wanted = { userId, tier, scopes, name: 'test', expiresInSeconds: 7200 };
-      return (await app.exportsOf(accountsPlugin).createToken(wanted)).token;
+      return (await app.exportsOf(accountsPlugin).tokens.createToken(wanted)).token;
     }),
   );
 }

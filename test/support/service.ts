@@ -171,7 +171,7 @@ async function launch(options: ServiceOptions): Promise<RunningService> {
 async function makeUser(app: App, url: string, options: UserOptions): Promise<TestUser> {
   const id = options.id ?? `user-${randomUUID()}`;
   const accounts = app.exportsOf(accountsPlugin);
-  const { token } = await accounts.createToken({
+  const { token } = await accounts.tokens.createToken({
     userId: id,
     tier: options.tier ?? 'pro',
     scopes: [...(options.scopes ?? app.scopes.keys())],

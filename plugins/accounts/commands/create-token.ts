@@ -6,7 +6,7 @@ import { ACCOUNT_ID, ACCOUNT_ID_RULE, backendId, type Tier } from '../../../src/
 import { nameFault } from '../../../src/core/text/names';
 import type { CommandLine, CommandResult } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
-import type { Accounts } from '../exports';
+import type { Accounts } from '../accounts';
 import { YEAR_SECONDS } from '../schema';
 import { MANAGE_SCOPE, personalScopes, usualScopes } from '../scope';
 import { makeMany, resultOf } from './make-many';
@@ -105,9 +105,9 @@ Examples:
 
 async function makeOne(
   accounts: Accounts,
-  wanted: Parameters<Accounts['createToken']>[0],
+  wanted: Parameters<Accounts['tokens']['createToken']>[0],
 ): Promise<CommandResult> {
-  const result = resultOf(await accounts.createToken(wanted));
+  const result = resultOf(await accounts.tokens.createToken(wanted));
   const { id, token, user, tier, expiresAt } = result;
   return {
     result,

@@ -1,6 +1,6 @@
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
-import type { Accounts } from '../exports';
+import type { Accounts } from '../accounts';
 import { tokenCommands } from './token-commands';
 import { userCommands } from './user-commands';
 

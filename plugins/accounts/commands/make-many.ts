@@ -1,14 +1,14 @@
 import { CommandError } from '../../../src/cli/errors';
 import { chunksOf, reasonOf } from '../../../src/core/values';
 import type { StreamedResult } from '../../../src/plugins/command';
-import type { Accounts } from '../exports';
+import type { Accounts } from '../accounts';
 import type { ListedUser } from './user-list';
 
 /** How many are created at once: writes that wait share a transaction. */
 const AT_ONCE = 64;
 
-type Wanted = Omit<Parameters<Accounts['createToken']>[0], 'userId' | 'tier'>;
-type Made = Awaited<ReturnType<Accounts['createToken']>>;
+type Wanted = Omit<Parameters<Accounts['tokens']['createToken']>[0], 'userId' | 'tier'>;
+type Made = Awaited<ReturnType<Accounts['tokens']['createToken']>>;
 
 /** Creates a token for each user and prints them, as CSV or as one line of JSON. */
 export function makeMany(
@@ -34,7 +34,7 @@ async function* eachMade(
 ): AsyncGenerator<Made> {
   for (const chunk of chunksOf(users, AT_ONCE)) {
     const tried = await Promise.allSettled(
-      chunk.map((user) => accounts.createToken({ ...wanted, ...user })),
+      chunk.map((user) => accounts.tokens.createToken({ ...wanted, ...user })),
     );
     for (const each of tried) if (each.status === 'fulfilled') yield each.value;
     for (const [index, each] of tried.entries()) {

@@ -7,7 +7,7 @@ import { duration, userName, uuid } from '../../../src/cli/values';
 import { CommandError, UsageError } from '../../../src/cli/errors';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
-import type { Accounts } from '../exports';
+import type { Accounts } from '../accounts';
 import type { TokenView } from '../tokens/views';
 import { createToken, MAX_SECONDS } from './create-token';
 import { rotateToken, pruneTokens } from './token-upkeep-commands';
@@ -53,7 +53,7 @@ Examples:
     .action(({ user, expiring }: { user?: string; expiring?: number }) =>
       commandLine.run(async (app) => {
         const now = new Date();
-        const all = await app.exportsOf(plugin).tokens(user);
+        const all = await app.exportsOf(plugin).tokens.tokens(user);
         const tokens = expiring === undefined ? all : all.filter(expiresWithin(expiring, now));
         const rows = tokens.map((token) => [
           token.id,
@@ -112,12 +112,12 @@ Examples:
         const accounts = app.exportsOf(plugin);
         if (user !== undefined) {
           if (!(await accounts.account(user))) throw unknownUser(user);
-          const revoked = await accounts.revokeTokensOf(user);
+          const revoked = await accounts.tokens.revokeTokensOf(user);
           const what = counted(revoked.length, 'token');
           return { result: { user, revoked: revoked.length }, text: `${what} of ${user} revoked.` };
         }
-        const id = secret === undefined ? given : await accounts.idOf(secret);
-        const token = id === undefined ? undefined : await accounts.revokeToken(id);
+        const id = secret === undefined ? given : await accounts.tokens.idOf(secret);
+        const token = id === undefined ? undefined : await accounts.tokens.revokeToken(id);
         // Standard input may have held some other secret.
         if (!token)
           throw new CommandError(

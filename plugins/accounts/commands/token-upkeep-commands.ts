@@ -6,7 +6,7 @@ import { duration, uuid } from '../../../src/cli/values';
 import { DAY_MS } from '../../../src/core/time';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
-import type { Accounts } from '../exports';
+import type { Accounts } from '../accounts';
 
 const DAY_SECONDS = DAY_MS / 1000;
 /** A longer overlap is no longer a rotation. */
@@ -43,7 +43,7 @@ Examples:
     )
     .action((oldId: string, { overlap }: { overlap: number }) =>
       commandLine.run(async (app) => {
-        const made = await app.exportsOf(plugin).rotateToken(oldId, overlap);
+        const made = await app.exportsOf(plugin).tokens.rotateToken(oldId, overlap);
         if (!made) throw new CommandError(`There is no token ${oldId}.`);
         const { token, view, rotated } = made;
         const { id, user, scopes, expiresAt } = view;
@@ -79,7 +79,7 @@ export function pruneTokens(
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- token prune --json')
     .action(() =>
       commandLine.run(async (app) => {
-        const deleted = await app.exportsOf(plugin).pruneTokens();
+        const deleted = await app.exportsOf(plugin).tokens.pruneTokens();
         return { result: { deleted }, text: `${counted(deleted, 'token')} deleted.` };
       }),
     );

@@ -6,7 +6,7 @@ import { UsageError } from '../../../src/cli/errors';
 import type { Account, Tier } from '../../../src/core/identity';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
-import type { Accounts } from '../exports';
+import type { Accounts } from '../accounts';
 import { deleteUser, exportUser, unknownUser } from './user-data-commands';
 
 /** Adds the commands of `user`. */
@@ -34,7 +34,7 @@ function listUsers(
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- user list --json')
     .action(() =>
       commandLine.run(async (app) => {
-        const accounts = await app.exportsOf(plugin).accounts();
+        const accounts = await app.exportsOf(plugin).lists.accounts();
         const rows = accounts.map(({ id, tier, timezone: zone, usage }) => [
           id,
           tier,
@@ -67,7 +67,7 @@ function showUser(
       commandLine.run(async (app) => {
         const accounts = app.exportsOf(plugin);
         const account = await requireAccount(accounts, userId);
-        const tokens = await accounts.tokens(userId);
+        const tokens = await accounts.tokens.tokens(userId);
         return {
           result: { ...userView(account), tokens: tokens.length },
           text: `${accountText(account)}\nTokens    ${tokens.length}`,

@@ -5,7 +5,7 @@ import { table } from '../../../src/cli/table';
 import { userName } from '../../../src/cli/values';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
-import type { Accounts } from '../exports';
+import type { Accounts } from '../accounts';
 import type { Counts } from '../personal-data';
 
 /** Adds `user export`. */
@@ -24,7 +24,7 @@ export function exportUser(
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- user export ada > ada.json')
     .action((userId: string) =>
       commandLine.run(async (app) => {
-        const pieces = await app.exportsOf(plugin).exportUser(userId);
+        const pieces = await app.exportsOf(plugin).data.exportUser(userId);
         if (!pieces) throw unknownUser(userId);
         return { pieces: () => pieces };
       }),
@@ -66,11 +66,11 @@ Examples:
         }
         await commandLine.run(async (app) => {
           const accounts = app.exportsOf(plugin);
-          const records = await accounts.counts(userId);
+          const records = await accounts.data.counts(userId);
           if (!records) throw unknownUser(userId);
           if (!dryRun) {
             const bar = app.progress('Records', total(records));
-            await accounts
+            await accounts.data
               .deleteUser(userId, (count) => {
                 bar.advance(count);
               })

@@ -24,28 +24,30 @@ async function monthView(user: TestUser, plantId: string): Promise<number> {
 }
 
 test('the first token creates its account: free and in UTC by default', async () => {
-  await accounts.createToken(newToken('ada'));
+  await accounts.tokens.createToken(newToken('ada'));
   expect(await accounts.account('ada')).toMatchObject({ id: 'ada', tier: 'free', timezone: 'UTC' });
 });
 
 test('another token leaves the account unchanged, unless it names a tier', async () => {
-  await accounts.createToken({ ...newToken('grace'), tier: 'pro' });
+  await accounts.tokens.createToken({ ...newToken('grace'), tier: 'pro' });
   await accounts.changeAccount('grace', { timezone: 'America/St_Johns' });
-  const second = await accounts.createToken(newToken('grace'));
+  const second = await accounts.tokens.createToken(newToken('grace'));
   expect(second.tier).toBe('pro');
   expect(await accounts.account('grace')).toMatchObject({
     tier: 'pro',
     timezone: 'America/St_Johns',
   });
-  const third = await accounts.createToken({ ...newToken('grace'), tier: 'free' });
+  const third = await accounts.tokens.createToken({ ...newToken('grace'), tier: 'free' });
   expect(third.tier).toBe('free');
   expect(await accounts.account('grace')).toMatchObject({ tier: 'free' });
 });
 
 test('concurrent first tokens of a user share one account', async () => {
-  await Promise.all(Array.from({ length: 10 }, () => accounts.createToken(newToken('twin'))));
-  expect((await accounts.accounts()).filter(({ id }) => id === 'twin')).toHaveLength(1);
-  expect(await accounts.tokens('twin')).toHaveLength(10);
+  await Promise.all(
+    Array.from({ length: 10 }, () => accounts.tokens.createToken(newToken('twin'))),
+  );
+  expect((await accounts.lists.accounts()).filter(({ id }) => id === 'twin')).toHaveLength(1);
+  expect(await accounts.tokens.tokens('twin')).toHaveLength(10);
 });
 
 test('responses call the account userId', async () => {
@@ -68,7 +70,7 @@ test('an account that is created again shows no data of the deleted one', async 
   await before.plant();
   expect((await before.get('/api/plants')).body).toHaveLength(1);
   const cached = await revision();
-  await accounts.deleteUser('phoenix', () => undefined);
+  await accounts.data.deleteUser('phoenix', () => undefined);
   const after = await service.user({ id: 'phoenix' });
   while ((await revision()) < cached) await after.patch('/api/account', { timezone: 'UTC' });
   expect(await revision()).toBe(cached);

@@ -117,5 +117,5 @@ test('deleting the account closes it at once, and leaves nothing but the audit l
   const jobs = service.app.plugins.flatMap(({ contribution }) => contribution.jobs ?? []);
   const job = jobs.find(({ name }) => name === 'deletion of closed accounts');
   await job?.run(new AbortController().signal);
-  expect(await service.app.exportsOf(accountsPlugin).counts(ada.id)).toBeUndefined();
+  expect(await service.app.exportsOf(accountsPlugin).data.counts(ada.id)).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import { queriesOf } from '../../../test/support/profiler';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { NOBODYS_ID } from '../../../test/support/shapes';
 import { DAY_MS, HOUR_MS } from '../../../src/core/time';
-import type { Accounts } from '../exports';
+import type { Accounts } from '..';
 import { accountsPlugin, startService, userOf } from '../../../test/support/program';
 
 const START = Date.parse('2026-03-15T12:00:00.000Z');
@@ -21,12 +21,17 @@ afterAll(() => service.close());
 
 async function makeToken(userId: string, expiresInSeconds = 90 * 24 * HOUR) {
   const scopes = ['plants:read'];
-  const made = await accounts.createToken({ userId, scopes, name: 'phone', expiresInSeconds });
+  const made = await accounts.tokens.createToken({
+    userId,
+    scopes,
+    name: 'phone',
+    expiresInSeconds,
+  });
   return { ...made, user: userOf(service.url, userId, made.token) };
 }
 
 async function rotate(id: string, overlapSeconds = 24 * HOUR) {
-  const made = await accounts.rotateToken(id, overlapSeconds);
+  const made = await accounts.tokens.rotateToken(id, overlapSeconds);
   if (!made) throw new Error('There is no such token.');
   return { ...made, user: userOf(service.url, made.view.user, made.token) };
 }
@@ -103,41 +108,41 @@ test('a token that was rotated, was revoked or has expired cannot be rotated', a
     await makeToken('ended', 60),
   ];
   const made = await rotate(rotated.view.id);
-  await accounts.revokeToken(revoked.view.id);
+  await accounts.tokens.revokeToken(revoked.view.id);
   setClock(START + 60_000);
   await expect(rotate(rotated.view.id)).rejects.toThrow(`rotated before, to ${made.view.id}`);
   await expect(rotate(revoked.view.id)).rejects.toThrow('is revoked');
   await expect(rotate(expired.view.id)).rejects.toThrow('has expired');
-  expect(await accounts.rotateToken(NOBODYS_ID, 0)).toBeUndefined();
-  expect(await accounts.tokens('ended')).toHaveLength(4);
+  expect(await accounts.tokens.rotateToken(NOBODYS_ID, 0)).toBeUndefined();
+  expect(await accounts.tokens.tokens('ended')).toHaveLength(4);
 });
 
 test('expired tokens are pruned, and no others', async () => {
   // Later than those of other tests.
   const start = START + 1000 * DAY_MS;
   setClock(start);
-  await accounts.pruneTokens();
+  await accounts.tokens.pruneTokens();
   const kept = await makeToken('pruned');
   const expired = [await makeToken('pruned', 60), await makeToken('pruned too', 60)];
   setClock(start + 60_000);
-  expect(await accounts.pruneTokens()).toBe(2);
-  expect(await accounts.tokens('pruned')).toMatchObject([{ id: kept.view.id }]);
-  expect(await accounts.tokens('pruned too')).toEqual([]);
+  expect(await accounts.tokens.pruneTokens()).toBe(2);
+  expect(await accounts.tokens.tokens('pruned')).toMatchObject([{ id: kept.view.id }]);
+  expect(await accounts.tokens.tokens('pruned too')).toEqual([]);
   for (const { user } of expired) await expectStatus(user, 401);
   await expectStatus(kept.user, 200);
-  expect(await accounts.pruneTokens()).toBe(0);
+  expect(await accounts.tokens.pruneTokens()).toBe(0);
 });
 
 test('concurrent prunes delete, count and record each token once', async () => {
   const start = START + 2000 * DAY_MS;
   setClock(start);
-  await accounts.pruneTokens();
+  await accounts.tokens.pruneTokens();
   const second = await startService({ mongodbUri: service.mongodbUri });
   try {
     for (let count = 0; count < 5; count += 1) await makeToken(`pruned at once ${count}`, 60);
     setClock(start + 60_000);
     const pruning = [accounts, second.app.exportsOf(accountsPlugin)].map((each) =>
-      each.pruneTokens(),
+      each.tokens.pruneTokens(),
     );
     const [one = 0, other = 0] = await Promise.all(pruning);
     expect(one + other).toBe(5);
@@ -153,7 +158,7 @@ test('concurrent prunes delete, count and record each token once', async () => {
 test('pruning reads only expired tokens', async () => {
   setClock(START);
   await makeToken('good');
-  const queries = await queriesOf(service, () => accounts.pruneTokens());
+  const queries = await queriesOf(service, () => accounts.tokens.pruneTokens());
   const ofTokens = queries.filter(({ collection }) => collection === 'tokens');
   expect(ofTokens.length).toBeGreaterThan(0);
   for (const { docsExamined, returned } of ofTokens) expect(docsExamined).toBe(returned);

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { resetClock, setClock } from '../../../test/support/clock';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { expectError, NOBODYS_ID } from '../../../test/support/shapes';
-import type { Accounts } from '../exports';
+import type { Accounts } from '..';
 import type { TokenView } from '../tokens/views';
 import { HOUR_MS } from '../../../src/core/time';
 import {
@@ -27,12 +27,17 @@ afterEach(resetClock);
 afterAll(() => service.close());
 
 async function makeToken(userId: string, expiresInSeconds = 3600, scopes = ['plants:read']) {
-  const made = await accounts.createToken({ userId, scopes, name: 'phone', expiresInSeconds });
+  const made = await accounts.tokens.createToken({
+    userId,
+    scopes,
+    name: 'phone',
+    expiresInSeconds,
+  });
   return { ...made, user: userOf(service.url, userId, made.token) };
 }
 
 async function viewOf(userId: string): Promise<TokenView | undefined> {
-  return (await accounts.tokens(userId))[0];
+  return (await accounts.tokens.tokens(userId))[0];
 }
 
 /** Makes a request, which records the use of the token beside it. */
@@ -109,7 +114,7 @@ test('operators see everything about a token except the token itself', async () 
     ].sort(),
   );
   expect(view.expiresAt.getTime() - view.createdAt.getTime()).toBe(60_000);
-  const listed = await accounts.tokens('viewed');
+  const listed = await accounts.tokens.tokens('viewed');
   expect(listed).toEqual([view]);
   expect(JSON.stringify([view, listed])).not.toContain(token);
 });
@@ -129,7 +134,7 @@ test('creating, first using and revoking a token are recorded once each', async 
   const { user, view } = await makeToken('recorded');
   await use(user);
   await until(async () => (await viewOf('recorded'))?.lastUsedAt !== null);
-  for (let count = 0; count < 2; count += 1) await accounts.revokeToken(view.id);
+  for (let count = 0; count < 2; count += 1) await accounts.tokens.revokeToken(view.id);
   const recorded: string[] = [];
   for await (const entries of service.app.audit.entries({ userId: 'recorded', action: 'token' })) {
     recorded.push(...entries.map(({ action }) => action));
@@ -141,7 +146,7 @@ test('a revoked token is refused from the next request on, and others of the acc
   const [revoked, kept] = [await makeToken('revoking'), await makeToken('revoking')];
   // On the third request the service remembers the token.
   for (let count = 0; count < 3; count += 1) await use(revoked.user);
-  const view = await accounts.revokeToken(revoked.view.id);
+  const view = await accounts.tokens.revokeToken(revoked.view.id);
   expect(new Date(String(view?.revokedAt)).getTime()).toBeGreaterThan(0);
   expectError(await revoked.user.get('/api/plants'), 401, 'invalid_token');
   await use(kept.user);
@@ -152,7 +157,7 @@ test('a token that is revoked on one server is refused by another from the next 
   try {
     const { user, view } = await makeToken('elsewhere');
     for (let count = 0; count < 3; count += 1) await use(user);
-    await second.app.exportsOf(accountsPlugin).revokeToken(view.id);
+    await second.app.exportsOf(accountsPlugin).tokens.revokeToken(view.id);
     await use(user, 401);
   } finally {
     await second.close();
@@ -172,7 +177,7 @@ test('a token that is revoked during requests and changes stays refused', async 
       await use(user, 401);
     };
     const callers = Promise.all(Array.from({ length: 4 }, caller));
-    await accounts.revokeToken(view.id);
+    await accounts.tokens.revokeToken(view.id);
     isRevoked = true;
     await callers;
     await use(user, 401);
@@ -182,11 +187,11 @@ test('a token that is revoked during requests and changes stays refused', async 
 test('revoking twice keeps the time of the first, and revoking an unknown token returns nothing', async () => {
   const { view } = await makeToken('twice');
   setClock(START);
-  await accounts.revokeToken(view.id);
+  await accounts.tokens.revokeToken(view.id);
   setClock(START + 1000);
-  const again = await accounts.revokeToken(view.id);
+  const again = await accounts.tokens.revokeToken(view.id);
   expect(again?.revokedAt).toEqual(new Date(START));
-  expect(await accounts.revokeToken(NOBODYS_ID)).toBeUndefined();
+  expect(await accounts.tokens.revokeToken(NOBODYS_ID)).toBeUndefined();
 });
 
 test('the last use of a token is recorded, at most once an hour', async () => {
@@ -214,7 +219,7 @@ test('many requests with a new token look it up and record its first use once', 
   const proxied = await startProxiedService({ jobs: false });
   const sent: string[] = [];
   const { app } = proxied.service;
-  const made = await app.exportsOf(accountsPlugin).createToken({
+  const made = await app.exportsOf(accountsPlugin).tokens.createToken({
     userId: 'crowd',
     scopes: ['plants:read'],
     name: 'phone',
@@ -236,7 +241,7 @@ test('many requests with a new token look it up and record its first use once', 
 test('a refused token is not recorded as used', async () => {
   setClock(START);
   const { user, view } = await makeToken('unused', 60);
-  await accounts.revokeToken(view.id);
+  await accounts.tokens.revokeToken(view.id);
   await use(user, 401);
   expect((await viewOf('unused'))?.lastUsedAt).toBeNull();
 });

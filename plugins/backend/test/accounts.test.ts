@@ -166,7 +166,7 @@ test('deleting an account closes it at once; its id can be used again once nothi
   await jobs
     .find(({ name }) => name === 'deletion of closed accounts')
     ?.run(new AbortController().signal);
-  expect(await service.app.exportsOf(accountsPlugin).counts(id)).toBeUndefined();
+  expect(await service.app.exportsOf(accountsPlugin).data.counts(id)).toBeUndefined();
   await shop.put(path).expect(201);
   expect(bodyOf(await shop.get(`${path}/tokens`))).toEqual({ items: [] });
 });

@@ -114,6 +114,6 @@ test('16 concurrent creations, repeated as if their responses were lost, create 
 test('a revoked backend is refused from the next request on', async () => {
   const gone = await backendOf(service, 'gone');
   await gone.get('/api/accounts').expect(200);
-  await service.app.exportsOf(accountsPlugin).revokeTokensOf('~gone');
+  await service.app.exportsOf(accountsPlugin).tokens.revokeTokensOf('~gone');
   expectError(await gone.get('/api/accounts'), 401, 'invalid_token');
 });

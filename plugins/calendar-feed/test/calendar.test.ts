@@ -152,8 +152,8 @@ test('it is deleted with the account', async () => {
   const path = await made();
   await user.delete('/api/account').send({ confirm: user.id }).expect(200);
   expectError(await read(path), 404, 'not_found');
-  await service.app.exportsOf(accountsPlugin).deleteUser(user.id, () => undefined);
-  expect(await service.app.exportsOf(accountsPlugin).counts(user.id)).toBeUndefined();
+  await service.app.exportsOf(accountsPlugin).data.deleteUser(user.id, () => undefined);
+  expect(await service.app.exportsOf(accountsPlugin).data.counts(user.id)).toBeUndefined();
 });
 
 test('a client that keeps guessing is refused, and its guesses are not logged', async () => {

@@ -272,7 +272,7 @@ test('only the newest deletions of an account are kept, and older cursors expire
 test('a cursor of a deleted account is not valid for a new account of the same name', async () => {
   await user.plant();
   const cursor = await upToDate();
-  await service.app.exportsOf(accountsPlugin).deleteUser(user.id, () => undefined);
+  await service.app.exportsOf(accountsPlugin).data.deleteUser(user.id, () => undefined);
   const other = await service.user({ id: user.id });
   for (let count = 0; count < 3; count += 1) await other.plant();
   expectError(await other.get(`/api/changes?since=${cursor}`), 410, 'cursor_expired');

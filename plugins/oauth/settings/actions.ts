@@ -66,7 +66,7 @@ async function makeToken(sent: Sent): Promise<Outcome> {
   const days = TOKEN_DAYS.find((each) => String(each) === form.get('days')) ?? TOKEN_DAYS[0] ?? 1;
   const wanted = { name, scopes, expiresIn: (days * DAY_MS) / 1000, endsBy: undefined };
   try {
-    const { token } = await transact(sent, (tx) => parts.store.accounts.makeOwn(tx, wanted));
+    const { token } = await transact(sent, (tx) => parts.store.accounts.tokens.makeOwn(tx, wanted));
     return { token };
   } catch (error) {
     if (error instanceof ApiError && error.kind === tokenLimitReached) {
@@ -78,7 +78,7 @@ async function makeToken(sent: Sent): Promise<Outcome> {
 
 async function revokeToken(sent: Sent): Promise<Outcome> {
   const { accounts } = sent.parts.store;
-  if (await transact(sent, (tx) => accounts.revokeOwn(tx, idIn(sent)))) {
+  if (await transact(sent, (tx) => accounts.tokens.revokeOwn(tx, idIn(sent)))) {
     return { done: 'tokenRevoked' };
   }
   throw new PageFault('gone');
@@ -136,7 +136,7 @@ async function exportAccount({ visit, parts, account }: Sent): Promise<undefined
   if (!(await store.spend(`export ${account}`, EXPORTS))) {
     throw new PageFault('tooOften', 429, EXPORTS.seconds);
   }
-  const pieces = await store.accounts.exportUser(account, visit.acting(account));
+  const pieces = await store.accounts.data.exportUser(account, visit.acting(account));
   if (!pieces) throw new PageFault('gone');
   ctx.type = 'application/json';
   ctx.set('Cache-Control', 'no-store');
@@ -147,7 +147,7 @@ async function exportAccount({ visit, parts, account }: Sent): Promise<undefined
 async function deleteAccount(sent: Sent): Promise<undefined> {
   const { visit, parts, account, form } = sent;
   if (form.get('confirm') !== account) throw new PageFault('notYourName');
-  await transact(sent, (tx) => parts.store.accounts.close(tx));
+  await transact(sent, (tx) => parts.store.accounts.data.close(tx));
   await visit.signOut();
   const { deleted, deletedAbout } = visit.texts;
   visit.show(deleted, markup`<p>${deletedAbout}</p>`);

@@ -74,7 +74,7 @@ async function show(
   const { scopes } = visit.api;
   const [found, tokens, apps, sessions, credentials] = await Promise.all([
     accounts.account(account),
-    accounts.validTokens(account),
+    accounts.tokens.validTokens(account),
     store.authorizedApps(account),
     sessionsOf(store, account),
     people.credentials.find(account),

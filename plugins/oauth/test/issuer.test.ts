@@ -258,7 +258,7 @@ test('older tokens do not create a deleted account again', async () => {
   const { userId } = await accountOf(user);
   await user.delete('/api/account').send({ confirm: userId }).expect(200);
   for (const { token } of [user, unused]) await expectRefused(token, /revoked/);
-  await service.app.exportsOf(accountsPlugin).deleteUser(String(userId), () => undefined);
+  await service.app.exportsOf(accountsPlugin).data.deleteUser(String(userId), () => undefined);
   for (const { token } of [user, unused, user]) await expectRefused(token, /revoked/);
   setClock(Date.now() + 2000);
   await accountOf(await holder({ sub }));

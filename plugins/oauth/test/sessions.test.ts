@@ -49,7 +49,7 @@ test('a sign-in during the deletion of its account leaves nothing behind', async
     const { name } = await person(service);
     await Promise.all([
       ...Array.from({ length: 4 }, () => signedIn(name)),
-      accounts.deleteUser(name, () => undefined),
+      accounts.data.deleteUser(name, () => undefined),
     ]);
     expect(await stored({ userId: name })).toBe(0);
   }

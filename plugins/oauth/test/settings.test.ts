@@ -126,7 +126,7 @@ test.each([
 
 test('an account has at most 100 tokens, however they are created', async () => {
   const ada = await visitor();
-  const { token } = await service.app.exportsOf(accountsPlugin).createToken({
+  const { token } = await service.app.exportsOf(accountsPlugin).tokens.createToken({
     userId: ada.name,
     name: 'first',
     scopes: ['account'],

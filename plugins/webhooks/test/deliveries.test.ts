@@ -279,7 +279,7 @@ test('waiting deliveries of a deleted account are still sent, account.deleted la
   await ada.plant({ name: 'Unseen' });
   await deliver();
   await shop.delete(`/api/accounts/${ada.id}`).expect(200);
-  await service.app.exportsOf(accountsPlugin).deleteUser(ada.id, () => undefined);
+  await service.app.exportsOf(accountsPlugin).data.deleteUser(ada.id, () => undefined);
   await shop.put(`/api/accounts/${ada.id}`, { tier: 'free' }).expect(201);
   await shop.put(`/api/accounts/${ada.id}`, { tier: 'pro' }).expect(200);
   receiver.answer = () => 200;
@@ -301,7 +301,7 @@ test('an export has the deliveries about an account, and of a backend its webhoo
     { body: { type: 'plant.created', data: { name: 'Fern' } } },
   ]);
   let own = '';
-  const pieces = await service.app.exportsOf(accountsPlugin).exportUser(shop.id);
+  const pieces = await service.app.exportsOf(accountsPlugin).data.exportUser(shop.id);
   for await (const piece of pieces ?? []) own += piece;
   expect(own).toContain(receiver.url);
   expect(own).not.toContain(secret);
@@ -320,7 +320,7 @@ test('the deliveries of a deleted webhook are deleted, and so are the webhooks o
   await store.delete(path).expect(200);
   await service.runJob('webhook cleanup');
   expect(await left()).toBe(1);
-  await accounts.deleteUser(store.id, () => undefined);
+  await accounts.data.deleteUser(store.id, () => undefined);
   await service.runJob('webhook cleanup');
   expect(await left()).toBe(0);
   await ada.plant();

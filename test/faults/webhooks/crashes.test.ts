@@ -61,7 +61,7 @@ test('whichever side is killed, the example receiver records each event once, in
       ['~shop', ...PEOPLE].map(async (userId) => {
         const scopes = userId === '~shop' ? ['accounts:manage'] : ['plants:read', 'plants:write'];
         const wanted = { userId, scopes, name: 'test', expiresInSeconds: 7200 };
-        return (await accounts.createToken(wanted)).token;
+        return (await accounts.tokens.createToken(wanted)).token;
       }),
     );
   });

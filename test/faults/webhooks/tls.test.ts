@@ -28,7 +28,7 @@ beforeAll(async () => {
   const env = { WEBHOOK_ALLOW_PRIVATE: 'true', NODE_EXTRA_CA_CERTS: authority };
   server = await RealServer.start(dataDir, env);
   const { token } = await asOperator(dataDir, (app) =>
-    app.exportsOf(accountsPlugin).createToken({
+    app.exportsOf(accountsPlugin).tokens.createToken({
       userId: '~shop',
       scopes: ['accounts:manage'],
       name: 'test',
