@@ -17,7 +17,7 @@ const EVENT_FIELDS = [...descriptionOf(importedEvent).keys.keys()];
 /** A table has no photos. */
 const COLUMNS = PLANT_FIELDS.filter((field) => field !== 'primaryPhotoId');
 
-/** Writes gardens a piece at a time, each record as it is when it is read. */
+/** Writes gardens a piece at a time. */
 export class GardenExport {
   readonly #plants: Plants;
   readonly #photos: Photos;
@@ -44,27 +44,24 @@ export class GardenExport {
   /** The whole garden as JSON that can be imported. */
   async *json(tenant: Tenant): AsyncGenerator<string> {
     const photos = await this.#photosByPlant(tenant);
-    /** Ids of photos and schedules; events may name others, which were deleted or are newer. */
-    const known = new Set([...photos.values()].flat().map(({ _id }) => idText(_id)));
+    /** Events may name others, which were deleted. */
+    const photoIds = new Set([...photos.values()].flat().map(({ _id }) => idText(_id)));
     const schedules = new Map<string, ScheduleView[]>();
     for (const each of await this.#schedules.listAll(tenant)) {
       schedules.set(each.plantId, [...(schedules.get(each.plantId) ?? []), each]);
-      known.add(each.id);
     }
     let separator = '{"plants":[';
     for await (const batch of this.#plants.all(tenant)) {
       for (const document of batch) {
         const id = idText(document._id);
-        const { primaryPhotoId: primary, ...view } = viewOf(document);
         const fields = {
-          ...some(view, PLANT_FIELDS),
-          ...(known.has(String(primary)) && { primaryPhotoId: primary }),
+          ...some(viewOf(document), PLANT_FIELDS),
           photos: (photos.get(id) ?? []).map(photoOf),
           schedules: (schedules.get(id) ?? []).map(scheduleOf),
         };
         photos.delete(id);
         yield `${separator}${JSON.stringify(fields).slice(0, -1)},"events":`;
-        yield* jsonArray(this.#eventsOf(tenant, id, known));
+        yield* jsonArray(this.#eventsOf(tenant, id, photoIds));
         separator = '},';
       }
     }
@@ -75,10 +72,10 @@ export class GardenExport {
   async *#eventsOf(
     tenant: Tenant,
     plantId: string,
-    known: ReadonlySet<string>,
+    photoIds: ReadonlySet<string>,
   ): AsyncGenerator<object[]> {
     for await (const batch of this.#events.ofPlant(tenant, plantId)) {
-      yield batch.map((each) => eventOf(each, known));
+      yield batch.map((each) => eventOf(each, photoIds));
     }
   }
 
@@ -114,12 +111,11 @@ function scheduleOf(view: ScheduleView): object {
 function eventOf(document: EventDocument, known: ReadonlySet<string>): object {
   const shown = document.photos.map(({ photoId }) => idText(photoId));
   const photoIds = shown.filter((id) => known.has(id));
-  const scheduleId = document.scheduleId && idText(document.scheduleId);
   return some(
     {
       ...event.toView(document),
       occurredOn: document.occurredOn,
-      ...(scheduleId && known.has(scheduleId) && { scheduleId }),
+      ...(document.scheduleId && { scheduleId: idText(document.scheduleId) }),
       ...(photoIds.length > 0 && { photoIds }),
     },
     EVENT_FIELDS,

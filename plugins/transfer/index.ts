@@ -29,7 +29,7 @@ const transfer = definePlugin<Importing>({
     const gardens = new GardenImport(host, parts);
     return {
       exports: { host, accounts: host.use(accountsPlugin), gardens },
-      operations: () => routes(gardens, new GardenExport(parts)),
+      operations: () => routes(gardens, new GardenExport(parts), host),
     };
   },
 });

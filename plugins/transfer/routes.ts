@@ -1,4 +1,5 @@
 import { TextStream } from '../../src/core/text/text-stream';
+import type { Host } from '../../src/plugins/host';
 import { type Operation, read, write } from '../../src/plugins/operation';
 import { eventLimitReached } from '../events';
 import { photoLimitReached, unknownPhoto } from '../photos';
@@ -23,7 +24,11 @@ const tool = { none: 'people and their programs import and export files' };
 const limits = { plants: MAX_PLANTS, events: MAX_EVENTS };
 
 /** Import and export of whole gardens (docs/api.md, "Import and export"). */
-export function routes(gardens: GardenImport, exports: GardenExport): Operation[] {
+export function routes(
+  gardens: GardenImport,
+  exports: GardenExport,
+  { snapshotStream }: Pick<Host, 'snapshotStream'>,
+): Operation[] {
   return [
     write({
       method: 'POST',
@@ -50,7 +55,7 @@ export function routes(gardens: GardenImport, exports: GardenExport): Operation[
       operationId: 'exportGarden',
       summary: 'Export plants with their photos, schedules and events',
       description:
-        'JSON that `POST /api/import` turns into an equal garden or, with `format=csv`, a CSV table of the plants only. In CSV a cell that a spreadsheet would take for a formula has a quote in front, which an import removes. The export is made while it is sent, each record as it is then.',
+        'JSON that `POST /api/import` turns into an equal garden or, with `format=csv`, a CSV table of the plants only. In CSV a cell that a spreadsheet would take for a formula has a quote in front, which an import removes. Everything is as of one moment.',
       access: { scope: 'plants:read' },
       query: exportQuery,
       response: {
@@ -59,10 +64,11 @@ export function routes(gardens: GardenImport, exports: GardenExport): Operation[
         orType: 'text/csv',
       },
       tool,
-      handler: async ({ tenant, query: { format } }) =>
-        format === 'csv'
-          ? new TextStream('text/csv', exports.csv(tenant))
-          : new TextStream('application/json', exports.json(tenant)),
+      handler: async ({ tenant: { userId }, query: { format } }) =>
+        new TextStream(
+          format === 'csv' ? 'text/csv' : 'application/json',
+          snapshotStream((session) => exports[format]({ userId, session })),
+        ),
     }),
   ];
 }

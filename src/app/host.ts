@@ -57,6 +57,8 @@ export function hostFor(
     accountData,
     lease: (name) => new Lease(database.model(leaseModel), name),
     snapshot: <T>(read: (session: ClientSession) => Promise<T>) => database.snapshot(read),
+    snapshotStream: <T>(read: (session: ClientSession) => AsyncIterable<T>) =>
+      database.snapshotStream(read),
     changedLists: () => {
       if (!collects.includes('changes')) fail('uses changes without collecting them');
       return app.contributions.flatMap(({ changes = [] }) => changes);

@@ -38,6 +38,8 @@ export interface Host {
   lease(name: string): Lease;
   /** Runs reads that all see the same snapshot. */
   snapshot<T>(read: (session: ClientSession) => Promise<T>): Promise<T>;
+  /** Yields what `read` yields; its queries with `of` see the same snapshot, which lasts 5 minutes. */
+  snapshotStream<T>(read: (session: ClientSession) => AsyncIterable<T>): AsyncGenerator<T>;
   /** The lists of `GET /api/changes` of all plugins; not during setup. */
   changedLists(): readonly ChangedList[];
   /** How many places of a quota an account has left. */

@@ -32,6 +32,8 @@ export function owned(schema: Schema): void {
   Object.assign(schema.query, {
     of(this: AnyQuery, { userId, session }: Tenant) {
       this.setQuery({ ...this.getFilter(), userId });
+      // In place of the read concern of the connection.
+      if (session?.snapshotEnabled) this.readConcern('snapshot');
       return this.setOptions({ promoteBuffers: true, ...(session && { session }) });
     },
     acrossAccounts(this: AnyQuery, why: string) {

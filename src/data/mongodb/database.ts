@@ -147,6 +147,21 @@ export class Database {
   }
 
   /**
+   * Yields what `read` yields. Its queries with `of` see the same snapshot, for as long as MongoDB keeps
+   * one: 5 minutes, unless `minSnapshotHistoryWindowInSeconds` says otherwise.
+   */
+  async *snapshotStream<T>(
+    read: (session: ClientSession) => AsyncIterable<T>,
+  ): AsyncGenerator<T> {
+    const session = await this.connection.startSession({ snapshot: true });
+    try {
+      yield* read(session);
+    } finally {
+      await session.endSession();
+    }
+  }
+
+  /**
    * Runs `work` in a transaction outside the write queue, and retries it after a conflict. `work` must
    * have no effect outside the transaction, and must not start another, which could deadlock.
    */
