@@ -17,8 +17,13 @@ export function tierOf(
   changes: AccountChanges,
 ): Pick<Account, 'tier' | 'tierUntil'> {
   const end = changes.tier === undefined ? before.tierUntil : undefined;
-  const { tier = before.tier, tierUntil = end } = changes;
-  return { tier: tierNow(tier, tierUntil), tierUntil: tierUntil ?? undefined };
+  const { tier: given = before.tier, tierUntil = end } = changes;
+  const tier = tierNow(given, tierUntil);
+  // An end that has passed stays stored: its event may not have been recorded.
+  if (tier === 'free' && tierNow('pro', before.tierUntil) === 'free') {
+    return { tier, tierUntil: before.tierUntil };
+  }
+  return { tier, tierUntil: tierUntil ?? undefined };
 }
 
 export function changesBetween(before: Account, after: Account): Record<string, unknown> {

@@ -31,12 +31,14 @@ export function cleanup(host: Host, outbox: Outbox, service: Webhooks): Job {
           left -= deleted;
         }
       };
-      const all = new Map((await webhooks.find().lean()).map((each) => [idText(each._id), each]));
       const stages: PipelineStage[] = [
         { $sort: { webhookId: 1 } },
         { $group: { _id: '$webhookId' } },
       ];
-      for (const group of await deliveries.aggregate<{ _id: StoredId }>(stages)) {
+      const groups = await deliveries.aggregate<{ _id: StoredId }>(stages);
+      // Read later, so that those made meanwhile are among them.
+      const all = new Map((await webhooks.find().lean()).map((each) => [idText(each._id), each]));
+      for (const group of groups) {
         const { webhookId, status } = waitingFor(group);
         const webhook = all.get(idText(group._id));
         if (!webhook) {

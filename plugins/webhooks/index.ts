@@ -56,7 +56,7 @@ export default definePlugin({
         on(accountClosed, (tx) => outbox.add(tx, 'account.deleted', {})),
         on(tierChanged, (tx, { tier }) => outbox.add(tx, 'tier.changed', { tier })),
       ],
-      jobs: [dispatcher.job, timedEvents.job, cleanup(host, outbox, webhooks)],
+      jobs: [dispatcher.job, ...timedEvents.jobs, cleanup(host, outbox, webhooks)],
       readings: dispatcher.readings,
     };
   },

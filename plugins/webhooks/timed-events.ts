@@ -5,7 +5,6 @@ import { v5 } from 'uuid';
 import type { Account } from '../../src/core/identity';
 import { anyOf, idText, type StoredId, toStoredId } from '../../src/core/ids';
 import { calendarOf, timeOfDay } from '../../src/core/time';
-import type { Lease } from '../../src/data/schema/lease';
 import type { Host } from '../../src/plugins/host';
 import type { Job } from '../../src/plugins/plugin';
 import type { Accounts } from '../accounts';
@@ -18,54 +17,62 @@ import type { DeliveryQueue } from './queue';
 const MAX_ITEMS = 100;
 /** The pause after each account, as a multiple of the time that it took: requests come first. */
 const PAUSE_RATIO = 3;
-const PROGRESS = { _id: 'reminders' };
+
+/** Records the events between two moments, one after the other, while it may continue. */
+type Recording = (after: Date, now: Date, mayContinue: () => boolean) => Promise<void>;
 
 /** Records the events that only time causes: care that is due, and tiers that have ended. */
 export class TimedEvents {
+  readonly #host: Host;
   readonly #accounts: Accounts;
   readonly #care: Care;
   readonly #queue: DeliveryQueue;
-  readonly #lease: Lease;
   readonly #progress;
   readonly #deliveries;
 
   constructor(host: Host, accounts: Accounts, care: Care, queue: DeliveryQueue) {
+    this.#host = host;
     this.#accounts = accounts;
     this.#care = care;
     this.#queue = queue;
-    this.#lease = host.lease('webhook reminders');
     this.#progress = host.model(progressModel);
     this.#deliveries = host.model(deliveryModel);
   }
 
-  get job(): Job {
+  /** Reminders of many accounts take long, and must not delay the other events. */
+  get jobs(): Job[] {
+    return [
+      this.#job('reminders', (...span) => this.#remindAll(...span)),
+      this.#job('tiers', (after, now) => this.#recordTiers(after, now)),
+    ];
+  }
+
+  /** A job that records the events of each minute. When interrupted, it is repeated, and adds none twice. */
+  #job(events: string, record: Recording): Job {
+    const name = `webhook ${events}`;
+    const lease = this.#host.lease(name);
+    const last = async () => (await this.#progress.findOne({ _id: events }).lean())?.until;
     return {
-      name: 'webhook reminders',
+      name,
       everySeconds: 5,
       run: async (stopping) => {
-        const until = await this.#until();
+        const until = await last();
         if (until && minuteOf(until) === minuteOf(new Date())) return;
-        await this.#lease.try(async () => {
+        await lease.try(async () => {
           const now = new Date();
-          await this.#record((await this.#until()) ?? now, now, stopping);
+          const mayContinue = (): boolean => !stopping.aborted && lease.lasts(0);
+          await record((await last()) ?? now, now, mayContinue);
+          if (!mayContinue()) return;
+          const $set = { until: now };
+          await this.#progress.updateOne({ _id: events }, { $set }, { upsert: true });
         });
       },
     };
   }
 
-  /** The time up to which all events were recorded; undefined before the first run. */
-  async #until(): Promise<Date | undefined> {
-    return (await this.#progress.findOne(PROGRESS).lean())?.until;
-  }
-
-  /** Records the events between two moments. When interrupted, it is repeated, and adds none twice. */
-  async #record(after: Date, now: Date, stopping: AbortSignal): Promise<void> {
-    const active = await this.#queue.active();
-    const subscribed = (type: EventName) => active.filter(({ events }) => events.includes(type));
-    const mayContinue = (): boolean => !stopping.aborted && this.#lease.lasts(0);
-    const toRemind = subscribed('care.due');
-    const zones = toRemind.length > 0 ? await this.#accounts.lists.timezones() : [];
-    for (const zone of zones) {
+  async #remindAll(after: Date, now: Date, mayContinue: () => boolean): Promise<void> {
+    if ((await this.#subscribed('care.due')).length === 0) return;
+    for (const zone of await this.#accounts.lists.timezones()) {
       const dayOf = calendarOf(zone);
       // Reminders of an earlier day are of no use any more.
       const from = dayOf(after) === dayOf(now) ? timeOfDay(zone, after) : '';
@@ -73,21 +80,29 @@ export class TimedEvents {
       // Clocks that were put back repeat times that have passed already.
       if (from >= to) continue;
       for await (const accounts of this.#accounts.lists.toRemind(zone, from, to)) {
-        for (const account of await this.#notReminded(accounts, toRemind, dayOf(now))) {
+        // Webhooks may have been switched on or off meanwhile.
+        const webhooks = await this.#subscribed('care.due');
+        for (const account of await this.#notReminded(accounts, webhooks, dayOf(now))) {
           if (!mayContinue()) return;
-          await this.#remind(toRemind, account, now);
+          await this.#remind(webhooks, account, now);
         }
       }
     }
+  }
+
+  async #recordTiers(after: Date, now: Date): Promise<void> {
+    const webhooks = await this.#subscribed('tier.changed');
     for await (const accounts of this.#accounts.lists.lapsed(after, now)) {
       for (const account of accounts) {
         const data = { tier: account.tier };
         const key = String(account.tierUntil?.getTime());
-        await this.#add(subscribed('tier.changed'), account, 'tier.changed', key, { data });
+        await this.#add(webhooks, account, 'tier.changed', key, { data });
       }
     }
-    if (!mayContinue()) return;
-    await this.#progress.updateOne(PROGRESS, { $set: { until: now } }, { upsert: true });
+  }
+
+  async #subscribed(type: EventName): Promise<Webhook[]> {
+    return (await this.#queue.active()).filter(({ events }) => events.includes(type));
   }
 
   /** Leaves out the accounts that an interrupted run has already reminded on a day. */
@@ -110,7 +125,8 @@ export class TimedEvents {
     const { id: userId, timezone: dayIn } = account;
     const { today, items } = await this.#care.due(account, { userId }, {}, now);
     const isOver = calendarOf(dayIn)(new Date()) !== today;
-    if (items.length > 0 && !isOver) {
+    // It may have been closed while others were reminded.
+    if (items.length > 0 && !isOver && (await this.#accounts.isOpen(userId))) {
       const data = { today, count: items.length, items: items.slice(0, MAX_ITEMS) };
       await this.#add(webhooks, account, 'care.due', today, { data, dayIn });
     }

@@ -4,7 +4,9 @@ import { backendOf, newId } from '../../../test/support/backend';
 import { record, records } from '../../../test/support/client';
 import { resetClock, setClock } from '../../../test/support/clock';
 import { listening } from '../../../test/support/listening';
-import { accountsPlugin, startService, userOf } from '../../../test/support/program';
+import { until } from '../../../test/support/processes';
+import { accountsPlugin, startProxiedService, userOf } from '../../../test/support/program';
+import type { ProxiedService } from '../../../test/support/proxied-service';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { anyInstant, bodyOf } from '../../../test/support/shapes';
 import { deliveriesOf, Receiver, verify, webhookOf } from './receiver';
@@ -14,13 +16,15 @@ const HOUR_MS = 60 * 60 * SECOND_MS;
 const DAY_MS = 24 * HOUR_MS;
 const ALL = ['plant.created', 'plant.deleted', 'photo.deleted', 'account.deleted', 'tier.changed'];
 
+let proxied: ProxiedService;
 let service: TestService;
 let shop: TestUser;
 let receiver: Receiver;
 
 beforeAll(async () => {
   // Without its jobs, so that deliveries are made when a test says so.
-  service = await startService({ jobs: false, env: { WEBHOOK_ALLOW_PRIVATE: 'true' } });
+  proxied = await startProxiedService({ jobs: false, env: { WEBHOOK_ALLOW_PRIVATE: 'true' } });
+  ({ service } = proxied);
   shop = await backendOf(service, 'shop', 7 * 24 * 3600);
 });
 beforeEach(async () => {
@@ -33,7 +37,7 @@ afterEach(async () => {
   }
   await receiver.close();
 });
-afterAll(() => service.close());
+afterAll(() => proxied.close());
 
 const deliver = () => service.runJob('webhook delivery');
 
@@ -325,6 +329,27 @@ test('the deliveries of a deleted webhook are deleted, and so are the webhooks o
   expect(await left()).toBe(0);
   await ada.plant();
   expect(await left()).toBe(0);
+});
+
+test('deliveries of a webhook that is made during the cleanup stay', async () => {
+  await webhookOf(shop, receiver.url, 'plant.created');
+  const ada = await person();
+  await ada.plant();
+  // The cleanup is slow, so that another is made between its reads.
+  let begun = false;
+  proxied.proxy.onCommand(({ name, collection, inTransaction }) => {
+    const isOf = collection === 'webhooks' && name === 'find' && !inTransaction;
+    const isOfCleanup = isOf || (collection === 'webhookDeliveries' && name === 'aggregate');
+    begun ||= isOfCleanup;
+    return isOfCleanup ? 'delay' : undefined;
+  });
+  const cleaned = service.runJob('webhook cleanup');
+  await until(() => begun);
+  const { path } = await webhookOf(shop, receiver.url, 'plant.created');
+  await ada.plant();
+  await cleaned;
+  proxied.proxy.restore();
+  expect(await deliveriesOf(shop, path)).toHaveLength(1);
 });
 
 test('metrics count attempts by outcome, and show how long the oldest delivery has waited', async () => {

@@ -13,7 +13,8 @@ let shop: TestUser;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  setClock('2026-01-01T00:00:00Z');
+  // In the future: MongoDB deletes expired deliveries by its own clock.
+  setClock('2037-01-01T00:00:00Z');
   // Without its jobs, so that reminders come when a test says so.
   proxied = await startProxiedService({ jobs: false, env: { WEBHOOK_ALLOW_PRIVATE: 'true' } });
   ({ service } = proxied);
@@ -22,7 +23,7 @@ beforeAll(async () => {
   await webhookOf(shop, receiver.url, 'care.due', 'tier.changed');
 });
 beforeEach(async () => {
-  setClock('2026-01-01T00:00:00Z');
+  setClock('2037-01-01T00:00:00Z');
   await collection('webhookClocks').deleteMany({});
   // Reminders of accounts of other tests would take their time.
   await collection('accounts').updateMany({}, { $set: { remindAt: null } });
@@ -37,10 +38,11 @@ function collection(name: string) {
   return service.app.database.connection.collection(name);
 }
 
-/** Runs the reminders at some moments. */
+/** Runs the jobs at some moments. */
 async function runAt(...moments: readonly string[]): Promise<void> {
   for (const moment of moments) {
     setClock(moment);
+    await service.runJob('webhook tiers');
     await service.runJob('webhook reminders');
   }
 }
@@ -70,19 +72,19 @@ async function thirsty(timezone: string, remindAt?: string | null): Promise<Test
 
 test('due care is sent once a day, at the remindAt of the account in its zone', async () => {
   const [oslo, tokyo] = [await thirsty('Europe/Oslo'), await thirsty('Asia/Tokyo', '21:15')];
-  await runAt('2026-01-02T05:59:00Z');
+  await runAt('2037-01-02T05:59:00Z');
   expect([await days(oslo), await days(tokyo)]).toEqual([[], []]);
-  await runAt('2026-01-02T06:00:20Z', '2026-01-02T06:00:40Z', '2026-01-02T06:05:00Z');
-  const item = { plantName: 'Fern', type: 'watered', dueOn: '2026-01-01', daysOverdue: 1 };
+  await runAt('2037-01-02T06:00:20Z', '2037-01-02T06:00:40Z', '2037-01-02T06:05:00Z');
+  const item = { plantName: 'Fern', type: 'watered', dueOn: '2037-01-01', daysOverdue: 1 };
   expect((await deliveriesOf(oslo.id)).map(({ data }) => data)).toEqual([
-    { userId: oslo.id, today: '2026-01-02', count: 1, items: [expect.objectContaining(item)] },
+    { userId: oslo.id, today: '2037-01-02', count: 1, items: [expect.objectContaining(item)] },
   ]);
-  await runAt('2026-01-02T12:14:00Z');
+  await runAt('2037-01-02T12:14:00Z');
   expect(await days(tokyo)).toEqual([]);
-  await runAt('2026-01-02T12:16:00Z', '2026-01-03T06:01:00Z', '2026-01-03T12:15:00Z');
+  await runAt('2037-01-02T12:16:00Z', '2037-01-03T06:01:00Z', '2037-01-03T12:15:00Z');
   expect([await days(oslo), await days(tokyo)]).toEqual([
-    ['2026-01-02', '2026-01-03'],
-    ['2026-01-02', '2026-01-03'],
+    ['2037-01-02', '2037-01-03'],
+    ['2037-01-02', '2037-01-03'],
   ]);
 });
 
@@ -92,7 +94,7 @@ test('nothing is sent if nothing is due, if remindAt is null, or if the account 
   const content = await service.user();
   await content.plant({ name: 'Cactus' });
   await closed.delete('/api/account').send({ confirm: closed.id }).expect(200);
-  await runAt('2026-01-02T06:59:00Z', '2026-01-02T07:00:00Z', '2026-01-02T23:59:00Z');
+  await runAt('2037-01-02T06:59:00Z', '2037-01-02T07:00:00Z', '2037-01-02T23:59:00Z');
   for (const { id } of [never, closed, content]) expect(await deliveriesOf(id)).toEqual([]);
 });
 
@@ -101,22 +103,22 @@ test('a delivery has the first hundred items, and the count of all', async () =>
   await Promise.all(
     Array.from({ length: 101 }, () => user.plant({ name: 'Fern', wateringFrequencyDays: 1 })),
   );
-  await runAt('2026-01-02T06:59:00Z', '2026-01-02T07:00:00Z');
+  await runAt('2037-01-02T06:59:00Z', '2037-01-02T07:00:00Z');
   const [delivery] = await deliveriesOf(user.id);
   expect(delivery?.data['count']).toBe(101);
   expect(records(delivery?.data['items'])).toHaveLength(100);
 });
 
 test.each([
-  ['a skipped time', 'Europe/Oslo', '02:30', '2026-03-29T00:59:00Z', '2026-03-29T01:00:00Z'],
-  ['a repeated time', 'Europe/Oslo', '02:30', '2026-10-25T00:29:00Z', '2026-10-25T00:30:00Z'],
-  ['half an hour', 'Asia/Kolkata', '07:00', '2026-03-02T01:29:00Z', '2026-03-02T01:30:00Z'],
-  ['three quarters', 'Asia/Kathmandu', '07:00', '2026-03-02T01:14:00Z', '2026-03-02T01:15:00Z'],
+  ['a skipped time', 'Europe/Oslo', '02:30', '2037-03-29T00:59:00Z', '2037-03-29T01:00:00Z'],
+  ['a repeated time', 'Europe/Oslo', '02:30', '2037-10-25T00:29:00Z', '2037-10-25T00:30:00Z'],
+  ['half an hour', 'Asia/Kolkata', '07:00', '2037-03-02T01:29:00Z', '2037-03-02T01:30:00Z'],
+  ['three quarters', 'Asia/Kathmandu', '07:00', '2037-03-02T01:14:00Z', '2037-03-02T01:15:00Z'],
   // Clocks go back by half an hour at 02:00.
-  ['by 30 min', 'Australia/Lord_Howe', '01:45', '2026-04-04T14:44:00Z', '2026-04-04T14:45:00Z'],
-  ['a skipped midnight', 'Africa/Cairo', '00:00', '2026-04-23T21:59:00Z', '2026-04-23T22:00:00Z'],
-  ['midnight', 'America/Lima', '00:00', '2026-04-23T04:59:00Z', '2026-04-23T05:00:00Z'],
-  ['the last minute', 'America/Lima', '23:59', '2026-04-24T04:58:00Z', '2026-04-24T04:59:00Z'],
+  ['by 30 min', 'Australia/Lord_Howe', '01:45', '2037-04-04T14:44:00Z', '2037-04-04T14:45:00Z'],
+  ['a skipped midnight', 'Africa/Cairo', '00:00', '2037-04-23T21:59:00Z', '2037-04-23T22:00:00Z'],
+  ['midnight', 'America/Lima', '00:00', '2037-04-23T04:59:00Z', '2037-04-23T05:00:00Z'],
+  ['the last minute', 'America/Lima', '23:59', '2037-04-24T04:58:00Z', '2037-04-24T04:59:00Z'],
 ])('due care is sent once on a day: %s', async (_case, timezone, time, before, at) => {
   const user = await thirsty(timezone, time);
   await runAt(before);
@@ -134,65 +136,81 @@ test.each([
 
 test('changing the zone or time on the same day causes no second delivery', async () => {
   const user = await thirsty('Pacific/Auckland');
-  await runAt('2026-01-01T17:59:00Z', '2026-01-01T18:00:00Z');
+  await runAt('2037-01-01T17:59:00Z', '2037-01-01T18:00:00Z');
   await user.patch('/api/account', { remindAt: '07:30' }).expect(200);
-  await runAt('2026-01-01T18:30:00Z');
+  await runAt('2037-01-01T18:30:00Z');
   await user.patch('/api/account', { timezone: 'Asia/Kathmandu' }).expect(200);
-  await runAt('2026-01-02T01:44:00Z', '2026-01-02T01:46:00Z');
+  await runAt('2037-01-02T01:44:00Z', '2037-01-02T01:46:00Z');
   await user.patch('/api/account', { timezone: 'Pacific/Honolulu', remindAt: '23:00' }).expect(200);
-  await runAt('2026-01-03T08:59:00Z', '2026-01-03T09:01:00Z');
-  expect(await days(user)).toEqual(['2026-01-02']);
-  await runAt('2026-01-04T08:59:00Z', '2026-01-04T09:01:00Z');
-  expect(await days(user)).toEqual(['2026-01-02', '2026-01-03']);
+  await runAt('2037-01-03T08:59:00Z', '2037-01-03T09:01:00Z');
+  expect(await days(user)).toEqual(['2037-01-02']);
+  await runAt('2037-01-04T08:59:00Z', '2037-01-04T09:01:00Z');
+  expect(await days(user)).toEqual(['2037-01-02', '2037-01-03']);
 });
 
 test('a reminder that was missed is sent while its day lasts', async () => {
   const user = await thirsty('UTC');
-  await runAt('2026-01-02T06:59:00Z', '2026-01-04T09:00:00Z');
-  expect(await days(user)).toEqual(['2026-01-04']);
+  await runAt('2037-01-02T06:59:00Z', '2037-01-04T09:00:00Z');
+  expect(await days(user)).toEqual(['2037-01-04']);
 });
 
 test('interrupted reminders are continued, and none is sent twice', async () => {
   const people = [await thirsty('UTC'), await thirsty('UTC')];
-  await runAt('2026-01-02T06:59:00Z');
-  setClock('2026-01-02T07:00:00Z');
+  await runAt('2037-01-02T06:59:00Z');
+  setClock('2037-01-02T07:00:00Z');
   await service.runJob('webhook reminders', AbortSignal.abort());
   for (let time = 0; time < 2; time += 1) {
     const commands = await commandsDuring(proxied.proxy, () => service.runJob('webhook reminders'));
     const reads = JSON.stringify(commands.map(filtersOf));
     // The second time, their plants are not read.
     for (const { id } of people) expect(reads.includes(id)).toBe(time === 0);
-    const until = new Date('2026-01-02T06:59:00Z');
-    await collection('webhookClocks').updateOne({}, { $set: { until } });
+    const until = new Date('2037-01-02T06:59:00Z');
+    await collection('webhookClocks').updateMany({}, { $set: { until } });
   }
-  for (const user of people) expect(await days(user)).toEqual(['2026-01-02']);
+  for (const user of people) expect(await days(user)).toEqual(['2037-01-02']);
 });
 
 test('reminders that take until the next day do not replace those of that day', async () => {
   const people = await Promise.all(Array.from({ length: 5 }, () => thirsty('UTC', '23:59')));
-  await runAt('2026-01-02T23:58:00Z');
-  setClock('2026-01-02T23:59:55Z');
+  await runAt('2037-01-02T23:58:00Z');
+  setClock('2037-01-02T23:59:55Z');
   const running = service.runJob('webhook reminders');
   const userId = { $in: people.map(({ id }) => id) };
   await until(async () => (await collection('webhookDeliveries').findOne({ userId })) !== null, 1);
   // Soon enough for the lease to last.
-  setClock('2026-01-03T00:00:03Z');
+  setClock('2037-01-03T00:00:03Z');
   await running;
-  await runAt('2026-01-03T23:59:00Z');
+  await runAt('2037-01-03T23:59:00Z');
   for (const { id } of people) {
     const last = (await deliveriesOf(id)).at(-1);
-    expect(last?.data['today']).toBe('2026-01-03');
-    expect(last?.createdAt).toEqual(new Date('2026-01-03T23:59:00Z'));
+    expect(last?.data['today']).toBe('2037-01-03');
+    expect(last?.createdAt).toEqual(new Date('2037-01-03T23:59:00Z'));
   }
+});
+
+test('an account that is closed while others are reminded is sent nothing after its deletion', async () => {
+  const { path } = await webhookOf(shop, receiver.url, 'account.deleted');
+  const people = await Promise.all(Array.from({ length: 20 }, () => thirsty('UTC')));
+  const [first, ...others] = people.sort((a, b) => (a.id < b.id ? -1 : 1));
+  await runAt('2037-01-02T06:59:00Z');
+  setClock('2037-01-02T07:00:00Z');
+  const running = service.runJob('webhook reminders');
+  await until(async () => (await days(first ?? shop)).length > 0, 1);
+  const last = others.at(-1) ?? shop;
+  await last.delete('/api/account').send({ confirm: last.id }).expect(200);
+  await running;
+  const stored = collection('webhookDeliveries').find({ userId: last.id }).sort({ $natural: 1 });
+  expect((await stored.toArray()).at(-1)).toMatchObject({ type: 'account.deleted' });
+  await shop.delete(path).expect(200);
 });
 
 test('care.due that could not be delivered on its day is dropped', async () => {
   const user = await thirsty('UTC');
-  await runAt('2026-01-02T06:59:00Z', '2026-01-02T07:00:00Z');
+  await runAt('2037-01-02T06:59:00Z', '2037-01-02T07:00:00Z');
   receiver.answer = () => 500;
   await service.runJob('webhook delivery');
   receiver.answer = () => 204;
-  setClock('2026-01-03T00:00:30Z');
+  setClock('2037-01-03T00:00:30Z');
   await service.runJob('webhook delivery');
   expect(await deliveriesOf(user.id)).toMatchObject([{ status: 'dropped', attempts: 1 }]);
 });
@@ -200,20 +218,23 @@ test('care.due that could not be delivered on its day is dropped', async () => {
 test('the end of a tier is sent once, in its place among the events of the account', async () => {
   const people = await Promise.all(Array.from({ length: 8 }, () => thirsty('UTC', '07:00')));
   for (const { id } of people) {
-    const tierUntil = '2026-02-01T06:30:00Z';
+    const tierUntil = '2037-02-01T06:30:00Z';
     await shop.put(`/api/accounts/${id}`, { tier: 'pro', tierUntil }).expect(200);
   }
-  await runAt('2026-02-01T06:29:00Z');
-  // A change between the end and its event.
-  setClock(Date.parse('2026-02-01T06:30:10Z'));
-  await shop.put(`/api/accounts/${people[0]?.id}`, { timezone: 'Etc/UTC' }).expect(200);
-  const late = ['2026-02-01T06:59:00Z', '2026-02-01T07:00:00Z'];
-  await runAt('2026-02-01T06:30:30Z', '2026-02-01T06:32:00Z', ...late);
+  await runAt('2037-02-01T06:29:00Z');
+  // Changes between the end and its event.
+  setClock(Date.parse('2037-02-01T06:30:10Z'));
+  const changes = [{ timezone: 'Etc/UTC' }, { tier: 'free' }, { tierUntil: null }];
+  for (const [index, change] of changes.entries()) {
+    await shop.put(`/api/accounts/${people[index]?.id}`, change).expect(200);
+  }
+  const late = ['2037-02-01T06:59:00Z', '2037-02-01T07:00:00Z'];
+  await runAt('2037-02-01T06:30:30Z', '2037-02-01T06:32:00Z', ...late);
   await service.runJob('webhook delivery');
   for (const { id } of people) {
     expect(receiver.of(id).map(({ body }) => body)).toMatchObject([
       { type: 'tier.changed', data: { tier: 'free' } },
-      { type: 'care.due', data: { today: '2026-02-01' } },
+      { type: 'care.due', data: { today: '2037-02-01' } },
     ]);
   }
 });
