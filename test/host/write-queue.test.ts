@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { TestService, TestUser } from '../support/service';
-import { accountsPlugin, plantModel, toStoredId, startService, userOf } from '../support/program';
+import {
+  accountsPlugin,
+  differencesOf,
+  plantModel,
+  toStoredId,
+  startService,
+  userOf,
+} from '../support/program';
 
 let one: TestService;
 let two: TestService;
@@ -63,6 +70,7 @@ test('two hundred concurrent events through two processes are all stored and cou
     .at(-1);
   const after = await user.get(`/api/plants/${plant.id}`).expect(200);
   expect(after.body).toMatchObject({ lastWatered: latest, lastEvent: latest });
+  expect(await differencesOf(one.app, user.id)).toEqual([]);
 });
 
 test('accounts that write concurrently do not affect each other', async () => {

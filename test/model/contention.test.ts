@@ -75,24 +75,6 @@ async function expectAgreement(user: TestUser, client: Client, totals: object): 
   expect(await differencesOf(service.app, user.id)).toEqual([]);
 }
 
-test('two hundred concurrent events on one plant are all stored, and counted once', async () => {
-  const user = await service.user();
-  const { id } = await user.plant();
-  const client = new Client(service.url, user.token);
-  const replies = await Promise.all(
-    times(200, (index) =>
-      client.send('POST', `/api/plants/${id}/events`, { body: { occurredAt: minute(index) } }),
-    ),
-  );
-  expect(replies.map(({ status }) => status)).toEqual(times(200, () => 201));
-  const made = replies.map(({ body }) => String(record(body)['id']));
-  expect(new Set(made).size).toBe(200);
-  expect(await eventIds(client, id)).toEqual([...made].reverse());
-  const plant = record((await client.send('GET', `/api/plants/${id}`)).body);
-  expect(plant).toMatchObject({ lastEvent: minute(199), lastWatered: minute(199) });
-  await expectAgreement(user, client, { totalPlants: 1, totalEvents: 200 });
-});
-
 test('with sixteen writers on one account, totals and lists agree', async () => {
   const user = await service.user({ timezone: 'Asia/Kathmandu' });
   const client = new Client(service.url, user.token);
@@ -114,62 +96,6 @@ test('with writers through two services on one account, totals and lists agree',
   for (const client of clients) {
     await expectAgreement(user, client, { totalPlants: 1 + 8 * 2, totalEvents: 8 * 6 });
   }
-});
-
-test('an invalid write among concurrent ones fails alone', async () => {
-  const user = await service.user();
-  const client = new Client(service.url, user.token);
-  const { id } = await user.plant();
-  const missing = '0198c0de-0000-7000-8000-000000000001';
-  const replies = await Promise.all(
-    times(40, (index) => {
-      const path = `/api/plants/${index % 10 === 3 ? missing : id}/events`;
-      return client.send('POST', path, { body: index % 10 === 7 ? { photoIds: [missing] } : {} });
-    }),
-  );
-  expect(replies.map(({ status }) => status)).toEqual(
-    times(40, (index) => (index % 10 === 3 ? 404 : index % 10 === 7 ? 400 : 201)),
-  );
-  await expectAgreement(user, client, { totalPlants: 1, totalEvents: 32 });
-});
-
-test('the limit of plants is exact with two services', async () => {
-  const user = await service.user({ tier: 'free' });
-  const clients = [new Client(service.url, user.token), new Client(twin.url, user.token)];
-  const replies = await Promise.all(
-    times(20, (index) =>
-      clients.map((each) => each.send('POST', '/api/plants', { body: { name: `Fern ${index}` } })),
-    ).flat(),
-  );
-  const statuses = replies.map(({ status }) => status);
-  expect(statuses.filter((status) => status === 201)).toHaveLength(25);
-  expect(statuses.filter((status) => status === 403)).toHaveLength(15);
-  const [client] = clients;
-  if (client) await expectAgreement(user, client, { totalPlants: 25, totalEvents: 0 });
-});
-
-test('concurrent requests with one key to two services have one effect', async () => {
-  const user = await service.user();
-  const clients = [new Client(service.url, user.token), new Client(twin.url, user.token)];
-  const { id } = await user.plant();
-  const replies = await Promise.all(
-    times(20, async (index) => {
-      const request = {
-        body: { occurredAt: minute(index) },
-        headers: { 'idempotency-key': `key ${index}` },
-      };
-      return Promise.all(
-        clients.map((client) => client.send('POST', `/api/plants/${id}/events`, request)),
-      );
-    }),
-  );
-  for (const pair of replies) {
-    const made = pair.filter(({ status }) => status === 201);
-    expect(pair.map(({ status }) => status).every((one) => one === 201 || one === 409)).toBe(true);
-    expect(new Set(made.map(({ body }) => record(body)['id'])).size).toBe(1);
-  }
-  const [client] = clients;
-  if (client) await expectAgreement(user, client, { totalPlants: 1, totalEvents: 20 });
 });
 
 test('events that are logged just before and after a change of time zone each have their own day', async () => {

@@ -57,21 +57,6 @@ test('isJournal is a boolean', async () => {
   }
 });
 
-test.each(['id', 'userId', 'plantId', 'photos', 'createdAt', 'deletedAt', 'Text', '$inc'])(
-  'the field %s is refused by name, in a new event and in a change',
-  async (field) => {
-    const { id } = await garden.user.event(garden.plantId);
-    const pattern = new RegExp(field.replace('$', '\\$'));
-    const creation = await garden.user.post(`/api/plants/${garden.plantId}/events`, {
-      [field]: null,
-    });
-    expectError(creation, 400, 'validation_error', pattern);
-    const change = await garden.user.patch(`/api/events/${id}`, { text: 'x', [field]: null });
-    expectError(change, 400, 'validation_error', pattern);
-    expect((await stored(id))['text']).toBeNull();
-  },
-);
-
 test('an amount of growth beyond the range of a double is refused', async () => {
   for (const amount of ['1e400', '-1e400']) {
     const response = await log(`{"growthAmount": ${amount}}`);

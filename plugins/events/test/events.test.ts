@@ -49,17 +49,14 @@ describe('isJournal', () => {
     expect(typed['type']).toBe('journal');
   });
 
-  test.each(['watered', 'fertilized', 'repotted', 'soil_change', 'note', 'growth'])(
-    'true with the type %s is refused',
-    async (type) => {
-      const response = await garden.user.post(`/api/plants/${garden.plantId}/events`, {
-        isJournal: true,
-        type,
-      });
+  test('true with any other type is refused', async () => {
+    for (const type of ['watered', 'fertilized', 'repotted', 'soil_change', 'note', 'growth']) {
+      const event = { isJournal: true, type };
+      const response = await garden.user.post(`/api/plants/${garden.plantId}/events`, event);
       expectError(response, 400, 'validation_error', /\b(type|isJournal)\b/);
-      expect(await listed()).toEqual([]);
-    },
-  );
+    }
+    expect(await listed()).toEqual([]);
+  });
 
   test('false is ignored', async () => {
     expect((await garden.user.event(garden.plantId, { isJournal: false }))['type']).toBe('watered');
@@ -94,24 +91,27 @@ describe('a change', () => {
     expect(await listed()).toEqual([event]);
   });
 
-  test.each([
-    ['text', 'Two new leaves'],
-    ['text', ''],
-    ['text', null],
-    ['occurredAt', '2025-01-02T03:04:05.006Z'],
-    ['growthAmount', 0.1],
-    ['growthUnit', 'in'],
-  ])('of %s to %j changes updatedAt and no other field', async (field, value) => {
+  test('of one field changes only updatedAt besides', async () => {
     const photo = await garden.user.photo();
-    const event = await garden.user.event(garden.plantId, { ...FULL, photoIds: [photo.id] });
-    const from = Date.now();
-    const response = await garden.user
-      .patch(`/api/events/${event.id}`, { [field]: value })
-      .expect(200);
-    const { updatedAt } = bodyOf(response);
-    expect(response.body).toEqual({ ...event, [field]: value, updatedAt });
-    expect(Date.parse(String(updatedAt))).toBeGreaterThanOrEqual(from);
-    expect(await listed()).toEqual([response.body]);
+    let event = await garden.user.event(garden.plantId, { ...FULL, photoIds: [photo.id] });
+    for (const [field, value] of [
+      ['text', 'Two new leaves'],
+      ['text', ''],
+      ['text', null],
+      ['occurredAt', '2025-01-02T03:04:05.006Z'],
+      ['growthAmount', 0.1],
+      ['growthUnit', 'in'],
+    ] as const) {
+      const from = Date.now();
+      const change = await garden.user
+        .patch(`/api/events/${event.id}`, { [field]: value })
+        .expect(200);
+      const { updatedAt } = bodyOf(change);
+      event = { ...event, [field]: value, updatedAt };
+      expect(change.body).toEqual(event);
+      expect(Date.parse(String(updatedAt))).toBeGreaterThanOrEqual(from);
+      expect(await listed()).toEqual([event]);
+    }
   });
 
   test('cannot change the type', async () => {

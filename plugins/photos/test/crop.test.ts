@@ -70,37 +70,15 @@ test.each([
   },
 );
 
-test.each(['x', 'y', 'width', 'height'])('a crop needs %s', async (field) => {
-  const response = await crop({ ...GOOD, [field]: undefined });
-  expectError(response, 400, 'validation_error', new RegExp(`\\b${field}\\b`));
-  expect(await stored()).toEqual(photo);
-});
-
-test('an empty change of a photo is refused', async () => {
+test('all four fields are required integers, x and y from 0, width and height from 1', async () => {
+  const least = { x: 0, y: 0, width: 1, height: 1 };
+  for (const [name, value] of Object.entries(least)) {
+    for (const bad of [undefined, value - 1, value + 0.5, String(value), null]) {
+      const response = await crop({ ...least, [name]: bad });
+      expectError(response, 400, 'validation_error', new RegExp(`\\b${name}\\b`));
+    }
+  }
   expectError(await crop({}), 400, 'validation_error', /\bx\b/);
-});
-
-test.each(['cropX', 'plantId', 'bytes', 'z'])(
-  '%s cannot be changed, and the error names it',
-  async (field) => {
-    const response = await crop({ ...GOOD, [field]: 1 });
-    expectError(response, 400, 'validation_error', new RegExp(`\\b${field}\\b`));
-    expect(await stored()).toEqual(photo);
-  },
-);
-
-test.each(['x', 'y'])('%s of a crop is an integer from 0', async (name) => {
-  for (const value of [-1, 0.5, '0', false, null, [], {}]) {
-    const response = await crop({ ...GOOD, [name]: value });
-    expectError(response, 400, 'validation_error', new RegExp(`\\b${name}\\b`));
-  }
-  await crop({ ...GOOD, [name]: 0 }).expect(200);
-});
-
-test.each(['width', 'height'])('%s of a crop is an integer from 1', async (name) => {
-  for (const value of [0, -1, 1.5, '1', true, null, [], {}]) {
-    const response = await crop({ x: 0, y: 0, width: 1, height: 1, [name]: value });
-    expectError(response, 400, 'validation_error', new RegExp(`\\b${name}\\b`));
-  }
-  await crop({ x: 0, y: 0, width: 1, height: 1 }).expect(200);
+  expect(await stored()).toEqual(photo);
+  await crop(least).expect(200);
 });
