@@ -8,6 +8,7 @@ import { tokenLimitReached, tokenNotFound } from './errors';
 import { routes } from './routes';
 import { ACCOUNT_SCOPE } from './scope';
 
+export { requireUser } from './commands/known-user';
 export { tokenLimitReached, tokenNotFound } from './errors';
 export type { Accounts } from './accounts';
 export type { KeptData } from './personal-data';

@@ -4,7 +4,7 @@ import { CommandError } from '../../src/cli/errors';
 import { ownOrigin } from '../../src/core/settings/public-origin';
 import { Setting } from '../../src/core/settings/settings';
 import { definePlugin } from '../../src/plugins/plugin';
-import accountsPlugin from '../accounts';
+import accountsPlugin, { requireUser } from '../accounts';
 import { commands } from './commands';
 import type { SignIns } from './commands/sign-ins';
 import { authorizationServer } from './endpoints/authorization-server';
@@ -117,8 +117,14 @@ const oauth = definePlugin<SignIns>({
         createClient: async (wanted) => clients.create(wanted, signInOrigin(parts)),
         clients: () => clients.list(),
         deleteClient: (id) => clients.delete(id),
-        sessions: (user) => sessionsOf(store, user),
-        endSessions: (which) => endSessions(store, which),
+        sessions: async (user) => {
+          if (user !== undefined) await requireUser(accounts, user);
+          return sessionsOf(store, user);
+        },
+        endSessions: async (which) => {
+          if ('user' in which) await requireUser(accounts, which.user);
+          return endSessions(store, which);
+        },
       },
       protocols: [
         ...resourceDocuments(parts),

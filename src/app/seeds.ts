@@ -65,7 +65,7 @@ async function seedFiles(folder: string): Promise<string[]> {
   try {
     names = await readdir(folder);
   } catch (error) {
-    throw new SeedError([`The seed folder cannot be read: ${reasonOf(error)}`]);
+    throw new SeedError([`The seed folder cannot be read: ${reasonOf(error)}.`]);
   }
   const files = names.filter((name) => name.endsWith('.json')).sort();
   if (files.length === 0) throw new SeedError([`There are no .json files in ${folder}.`]);

@@ -64,7 +64,7 @@ test('lists never show a token', async () => {
   expect(await cli.text('token', 'list', '--user', 'eve')).toMatch(
     /^ID +USER +NAME +SCOPES +STATE +LAST USED\n\S+ +eve +token +\S+ +valid until \S+Z +never\n$/,
   );
-  expect(await cli.text('token', 'list', '--user', 'nobody')).toBe('No tokens.\n');
+  expect(await cli.text('token', 'list', '--user', 'eve', '--expiring', '1')).toBe('No tokens.\n');
 });
 
 test('token revoke takes effect on the next request', async () => {
@@ -164,6 +164,9 @@ test('user list and show print accounts, and user set changes them', async () =>
 test.each([
   ['There is no user nobody.', ['user', 'show', 'nobody']],
   ['There is no user nobody.', ['user', 'set', 'nobody', '--tier', 'pro']],
+  ['There is no user nobody.', ['token', 'list', '--user', 'nobody']],
+  ['There is no user nobody.', ['session', 'list', '--user', 'nobody']],
+  ['There is no user nobody.', ['session', 'end', '--user', 'nobody']],
   [`There is no token ${UNKNOWN_ID}.`, ['token', 'revoke', UNKNOWN_ID]],
   [`There is no token ${UNKNOWN_ID}.`, ['token', 'rotate', UNKNOWN_ID]],
 ])('%s', async (message, args) => {

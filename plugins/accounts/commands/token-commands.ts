@@ -11,7 +11,7 @@ import type { Accounts } from '../accounts';
 import type { TokenView } from '../tokens/views';
 import { createToken, MAX_SECONDS } from './create-token';
 import { rotateToken, pruneTokens } from './token-upkeep-commands';
-import { unknownUser } from './user-data-commands';
+import { requireUser } from './known-user';
 
 /** Adds the commands of `token`. */
 export function tokenCommands(commandLine: CommandLine, plugin: PluginReference<Accounts>): void {
@@ -53,7 +53,9 @@ Examples:
     .action(({ user, expiring }: { user?: string; expiring?: number }) =>
       commandLine.run(async (app) => {
         const now = new Date();
-        const all = await app.exportsOf(plugin).tokens.tokens(user);
+        const accounts = app.exportsOf(plugin);
+        if (user !== undefined) await requireUser(accounts, user);
+        const all = await accounts.tokens.tokens(user);
         const tokens = expiring === undefined ? all : all.filter(expiresWithin(expiring, now));
         const rows = tokens.map((token) => [
           token.id,
@@ -111,7 +113,7 @@ Examples:
       await commandLine.run(async (app) => {
         const accounts = app.exportsOf(plugin);
         if (user !== undefined) {
-          if (!(await accounts.account(user))) throw unknownUser(user);
+          await requireUser(accounts, user);
           const revoked = await accounts.tokens.revokeTokensOf(user);
           const what = counted(revoked.length, 'token');
           return { result: { user, revoked: revoked.length }, text: `${what} of ${user} revoked.` };

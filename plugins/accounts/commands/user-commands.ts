@@ -7,7 +7,8 @@ import type { Account, Tier } from '../../../src/core/identity';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
 import type { Accounts } from '../accounts';
-import { deleteUser, exportUser, unknownUser } from './user-data-commands';
+import { requireUser } from './known-user';
+import { deleteUser, exportUser } from './user-data-commands';
 
 /** Adds the commands of `user`. */
 export function userCommands(commandLine: CommandLine, plugin: PluginReference<Accounts>): void {
@@ -66,7 +67,7 @@ function showUser(
     .action((userId: string) =>
       commandLine.run(async (app) => {
         const accounts = app.exportsOf(plugin);
-        const account = await requireAccount(accounts, userId);
+        const account = await requireUser(accounts, userId);
         const tokens = await accounts.tokens.tokens(userId);
         return {
           result: { ...userView(account), tokens: tokens.length },
@@ -100,17 +101,11 @@ function setUser(
       }
       await commandLine.run(async (app) => {
         const accounts = app.exportsOf(plugin);
-        await requireAccount(accounts, userId);
+        await requireUser(accounts, userId);
         const account = await accounts.changeAccount(userId, changes);
         return { result: userView(account), text: accountText(account) };
       });
     });
-}
-
-async function requireAccount(accounts: Accounts, userId: string): Promise<Account> {
-  const account = await accounts.account(userId);
-  if (!account) throw unknownUser(userId);
-  return account;
 }
 
 function userView({ id, tier, timezone: zone, language, remindAt, usage }: Account) {

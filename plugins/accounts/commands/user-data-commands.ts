@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 
-import { CommandError, UsageError } from '../../../src/cli/errors';
+import { UsageError } from '../../../src/cli/errors';
 import { table } from '../../../src/cli/table';
 import { userName } from '../../../src/cli/values';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
 import type { Accounts } from '../accounts';
 import type { Counts } from '../personal-data';
+import { unknownUser } from './known-user';
 
 /** Adds `user export`. */
 export function exportUser(
@@ -92,9 +93,4 @@ function textOf(records: Counts, dryRun: boolean): string {
 
 function total(records: Counts): number {
   return Object.values(records).reduce((sum, count) => sum + count, 0);
-}
-
-/** The error for a user without an account. */
-export function unknownUser(userId: string): CommandError {
-  return new CommandError(`There is no user ${userId}.`);
 }
