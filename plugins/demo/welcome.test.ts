@@ -27,9 +27,11 @@ test('the first start loads a garden and prints how to try it; later ones print 
 
 test('the first start prints the front page, and an invitation for the demo account', async () => {
   const lines = (await onFirstStart(service.app, service.url)).join('\n');
-  expect(lines).toContain('The front page: http://localhost:');
+  const { port } = new URL(service.url);
+  expect(lines).toContain(`The front page: http://localhost:${port}\n`);
   const [, link = ''] = /^Sign in there as demo, once by (\S+)$/m.exec(lines) ?? [];
-  const { pathname, search } = new URL(link);
+  const { origin, pathname, search } = new URL(link);
+  expect(origin).toBe(`http://localhost:${port}`);
   const page = await service.anonymous.get(pathname + search).expect(200);
   expect(page.text).toContain('<strong>demo</strong>');
 });

@@ -35,6 +35,9 @@ export async function welcome(
       if (error instanceof CommandError) return undefined;
       throw error;
     });
+  const link = invitation === undefined ? undefined : new URL(invitation);
+  // PORT may be 0.
+  if (link && host.settings.of(hostSettings.publicUrl) === undefined) link.port = new URL(url).port;
   const { token } = await accounts.tokens.createToken({
     userId: garden.user,
     scopes: usualScopes(scopes),
@@ -48,11 +51,8 @@ export async function welcome(
     `  curl -H 'Authorization: Bearer ${token}' ${url}/api/plants`,
     '',
     `API reference: ${url}/docs`,
-    ...(invitation === undefined
-      ? []
-      : [
-          `The front page: ${new URL(invitation).origin}`,
-          `Sign in there as ${garden.user}, once by ${invitation}`,
-        ]),
+    ...(link
+      ? [`The front page: ${link.origin}`, `Sign in there as ${garden.user}, once by ${link.href}`]
+      : []),
   ];
 }
