@@ -131,7 +131,9 @@ export class CommandRunner implements CommandLine {
   }
 
   print({ result, text, exitCode = EXIT.done }: CommandResult): void {
-    process.stdout.write(`${this.isJson ? JSON.stringify(result) : text}\n`);
+    process.stdout.write(this.isJson ? JSON.stringify(result) : text);
+    // On its own, since a disk that fills up cuts a write short and fails only the next.
+    process.stdout.write('\n');
     this.exitCode = exitCode;
   }
 

@@ -1,8 +1,11 @@
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { runAlone } from './run';
 import { builtProgram, freshDatabase } from '../support/program';
+import { CAN_MOUNT, mountTmpfs } from '../support/tmpfs';
 
 test('openapi prints the document that the server serves, without a server', async () => {
   const { code, stdout, stderr } = await runAlone('openapi');
@@ -39,3 +42,20 @@ test.each([['openapi'], ['audit export']])(
     );
   },
 );
+
+(CAN_MOUNT ? test : test.skip)('a result that fills the disk is a failure, not cut short', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'plant-care-'));
+  const unmount = mountTmpfs(folder, 'size=16k');
+  try {
+    const main = path.join(builtProgram(), 'src/cli/main.js');
+    const command = `exec "$0" "$1" openapi > '${folder}/openapi.json'`;
+    const { status, stderr } = spawnSync('bash', ['-c', command, process.execPath, main], {
+      encoding: 'utf8',
+    });
+    expect(stderr).toMatch(/^The result cannot be written: [^\n]*no space left on device/);
+    expect(status).toBe(1);
+  } finally {
+    unmount();
+    rmSync(folder, { recursive: true });
+  }
+});
