@@ -89,9 +89,10 @@ export function plantsOf(uri: string): mongo.Collection<{ _id: string }> {
   return connect(uri).db().collection<{ _id: string }>('plants');
 }
 
-/** The mongod of this machine, as the program would find it. */
+/** The mongod of this run, as the program would find it; without a home its data directory has it. */
 export async function aMongod(): Promise<Binary> {
-  const search = { root: '/nowhere', progress: () => undefined };
+  const { TEST_DATABASES: databases = '' } = process.env;
+  const search = { root: path.dirname(databases), progress: () => undefined };
   return findBinary('mongod', search);
 }
 
