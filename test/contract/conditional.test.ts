@@ -20,13 +20,18 @@ import {
 let service: TestService;
 let user: TestUser;
 let ids: Ids;
+/** Whether the next test needs a garden of its own; those that only read share one. */
+let needsGarden = true;
 
 beforeAll(async () => {
   service = await startService({ jobs: false });
 });
 beforeEach(async () => {
-  user = await service.user();
-  ids = await smallGardenOf(user);
+  if (needsGarden) {
+    user = await service.user();
+    ids = await smallGardenOf(user);
+  }
+  needsGarden = true;
 });
 afterAll(() => service.close());
 
@@ -58,6 +63,7 @@ const rows = operationRows();
 const reads = rows.filter(([, operation]) => isConditional(operation));
 
 test.each(reads)('%s gets 304 if the client has the current response', async (_name, operation) => {
+  needsGarden = false;
   const { path } = validRequest(operation, ids);
   const first = await ask('GET', path);
   const etag = first.headers.etag ?? '';
@@ -134,21 +140,24 @@ test.each(['br', 'gzip'] as const)(
   },
 );
 
-test.each([
-  ['gzip, deflate, br', 'br'],
-  ['GZIP', 'gzip'],
-  ['*', 'br'],
-  ['br;q=0, *', 'gzip'],
-  ['br;q=0.1, gzip;q=1', 'gzip'],
-  ['gzip;q=0.5, identity;q=1', undefined],
-  ['gzip;Q=0', undefined],
-  ['br;q=0', undefined],
-  ['deflate', undefined],
-  ['', undefined],
-])('with Accept-Encoding "%s" a list is sent as %s', async (accepted, coding) => {
+test('Accept-Encoding selects the content coding', async () => {
   await Promise.all(Array.from({ length: 5 }, () => user.plant()));
-  const answer = await ask('GET', '/api/plants', { 'Accept-Encoding': accepted });
-  expect(answer.headers['content-encoding']).toBe(coding);
+  const codings = {
+    'gzip, deflate, br': 'br',
+    GZIP: 'gzip',
+    '*': 'br',
+    'br;q=0, *': 'gzip',
+    'br;q=0.1, gzip;q=1': 'gzip',
+    'gzip;q=0.5, identity;q=1': undefined,
+    'gzip;Q=0': undefined,
+    'br;q=0': undefined,
+    deflate: undefined,
+    '': undefined,
+  };
+  for (const [accepted, coding] of Object.entries(codings)) {
+    const answer = await ask('GET', '/api/plants', { 'Accept-Encoding': accepted });
+    expect([accepted, answer.headers['content-encoding']]).toEqual([accepted, coding]);
+  }
 });
 
 test('a long list that the client does not read leaves no cursor open', async () => {

@@ -121,7 +121,10 @@ describe.each(LINES)('%s over %s', (_, version, connect) => {
   });
 
   test.each(toolRows())('calls %s with typed results', async (name, operation) => {
-    for (const requestOf of [validRequest, fullRequest]) {
+    // What the least requests return does not depend on the client.
+    for (const requestOf of version === '2026-07-28'
+      ? [validRequest, fullRequest]
+      : [fullRequest]) {
       await call(name, operation, requestOf(operation, await garden.ids()).toolArguments);
       garden.called(operation);
     }
