@@ -10,6 +10,7 @@ import { record } from '../../../test/support/client';
 import type { TestService } from '../../../test/support/service';
 import { expectError } from '../../../test/support/shapes';
 import { Browser, type Page } from './support/browser';
+import { setSpent } from './support/budgets';
 import { PASSWORD, person } from './support/people';
 import { Assistant, authorize } from './support/program';
 
@@ -133,9 +134,11 @@ test('an account has at most 100 tokens, however they are created', async () => 
     expiresInSeconds: 3600,
   });
   const app = userOf(service.url, ada.name, token);
-  for (let count = 1; count < 100; count += 1) {
-    await app.post('/api/account/tokens', { name: 'App', scopes: ['account'] }).expect(201);
-  }
+  const body = { name: 'App', scopes: ['account'] };
+  const others = Array.from({ length: 99 }, () =>
+    app.post('/api/account/tokens', body).expect(201),
+  );
+  await Promise.all(others);
   expect((await ada.send('makeToken', TOKEN)).status).toBe(403);
 });
 
@@ -231,6 +234,7 @@ test('sensitive changes need a sign-in within the last hour; ending access does 
 
 test('an export is a file of everything stored, without secrets, ten times an hour', async () => {
   const ada = await visitor();
+  const start = Date.now();
   const token = tokenIn(await ada.send('makeToken', TOKEN));
   const { headers, text } = await ada.send('export');
   expect(headers.get('Content-Disposition')).toBe('attachment; filename="plant-care.json"');
@@ -239,7 +243,8 @@ test('an export is a file of everything stored, without secrets, ten times an ho
   expect(exported['tokens']).toMatchObject([{ name: 'Phone' }]);
   expect(text).not.toContain(token);
   expect(text).not.toContain('$argon2');
-  for (let times = 1; times < 10; times += 1) await ada.send('export');
+  await setSpent(service, 9, start);
+  expect((await ada.send('export')).status).toBe(200);
   expect((await ada.send('export')).status).toBe(429);
 });
 
