@@ -2,7 +2,7 @@ import Joi from 'joi';
 
 import { fieldError, insufficientScope } from '../../src/core/errors';
 import type { HeldToken } from '../../src/core/identity';
-import { TextStream } from '../../src/core/text/text-stream';
+import { TextStream } from '../../src/core/http/content';
 import { success } from '../../src/fields/joi';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { tokenLimitReached, tokenNotFound } from './errors';

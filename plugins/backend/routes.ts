@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { decodePlace, encodePlace } from '../../src/core/cursor';
 import { fieldError, invalidCursor } from '../../src/core/errors';
 import type { Account } from '../../src/core/identity';
-import { TextStream } from '../../src/core/text/text-stream';
+import { TextStream } from '../../src/core/http/content';
 import type { Tenant } from '../../src/data/model/models';
 import { success } from '../../src/fields/joi';
 import { pageOf } from '../../src/data/page';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { hashOf } from '../../src/core/secrets';
+import { hashOf } from '../../src/core/identity';
 import { accountTarget } from '../../src/data/audit/entry';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';

@@ -1,6 +1,6 @@
 import ical, { foldLines, ICalEventTransparency } from 'ical-generator';
 
-import { yieldToEventLoop } from '../../src/core/async/event-loop';
+import { yieldToEventLoop } from '../../src/core/async';
 import type { CareItem } from '../care';
 
 /** Events written per turn of the event loop, which takes a few milliseconds. */

@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../../src/core/async/event-loop';
+import { yieldToEventLoop } from '../../src/core/async';
 import { addDays } from '../../src/core/time';
 import { daysOf, firstDayOf, itemOf, type Need } from './needs';
 import type { CareItem } from './schema';

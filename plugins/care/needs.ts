@@ -1,6 +1,5 @@
-import type { DatedMoment } from '../../src/core/dated-moment';
+import { type DatedMoment, type Calendar, dayNumber } from '../../src/core/time';
 import { idText } from '../../src/core/ids';
-import { type Calendar, dayNumber } from '../../src/core/time';
 import type { EventType } from '../events';
 import { type PlantDocument, RECURRING_CARE, RECURRING_TYPES, type RecurringCare } from '../plants';
 import { type CareSoFar, daysBetween, dueDays, firstDueDay, type Rule } from './schedules/days';

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 
-import type { DatedMoment } from '../../src/core/dated-moment';
+import type { DatedMoment } from '../../src/core/time';
 import type { StoredId } from '../../src/core/ids';
 import type { ChangedList } from '../../src/data/changes/changes';
 import { day, id, nullable } from '../../src/fields/joi';
@@ -12,7 +12,6 @@ import {
   type RecurringCare,
   type UpdatePlant,
 } from '../plants';
-
 import type { ScheduleDocument } from './schedules/schema';
 
 /** How the next occurrence of care was postponed; at most one of the two days is set. */

@@ -4,8 +4,7 @@ import Joi from 'joi';
 import type { Context } from 'koa';
 
 import { unauthorized } from '../../src/core/errors';
-import { bearerToken } from '../../src/core/identity';
-import { hashOf } from '../../src/core/secrets';
+import { bearerToken, hashOf } from '../../src/core/identity';
 import { PortSetting, Setting } from '../../src/core/settings/settings';
 import type { Host } from '../../src/plugins/host';
 import { getEndpoint, type ProtocolEndpoint } from '../../src/plugins/protocol-endpoint';

@@ -1,7 +1,7 @@
 import Big from 'big.js';
 import type { ClientSession } from 'mongoose';
 
-import { compareMoments, momentText } from '../../src/core/dated-moment';
+import { compareMoments, momentText } from '../../src/core/time';
 import { anyOf, idText } from '../../src/core/ids';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';

@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 
-import type { DatedMoment } from '../../src/core/dated-moment';
+import type { DatedMoment } from '../../src/core/time';
 import type { StoredId } from '../../src/core/ids';
 import { accountModel } from '../../src/data/model/models';
 import type { EventType, GrowthUnit } from '../events';

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 
-import type { DatedMoment } from '../../src/core/dated-moment';
+import type { DatedMoment } from '../../src/core/time';
 import type { CreateBody, Document, PatchBody, View } from '../../src/fields/field';
 import {
   day,

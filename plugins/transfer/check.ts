@@ -1,7 +1,7 @@
 import type Joi from 'joi';
 
 import type { Account } from '../../src/core/identity';
-import { yieldToEventLoop } from '../../src/core/async/event-loop';
+import { yieldToEventLoop } from '../../src/core/async';
 import { calendarOf, dayNumber } from '../../src/core/time';
 import { isRecord } from '../../src/core/values';
 import { checked } from '../../src/fields/checked';

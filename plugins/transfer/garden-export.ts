@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../../src/core/async/event-loop';
+import { yieldToEventLoop } from '../../src/core/async';
 import { idText } from '../../src/core/ids';
 import { jsonArray } from '../../src/core/text/json-array';
 import type { Tenant } from '../../src/data/model/models';

@@ -1,8 +1,7 @@
-import { yieldToEventLoop } from '../../src/core/async/event-loop';
-import { type DatedMoment, laterOf } from '../../src/core/dated-moment';
+import { yieldToEventLoop } from '../../src/core/async';
+import { type DatedMoment, laterOf, calendarOf } from '../../src/core/time';
 import type { Account } from '../../src/core/identity';
 import { idText, newId, type StoredId } from '../../src/core/ids';
-import { calendarOf } from '../../src/core/time';
 import { chunksOf } from '../../src/core/values';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';

@@ -1,4 +1,4 @@
-import { TextStream } from '../../src/core/text/text-stream';
+import { TextStream } from '../../src/core/http/content';
 import type { Host } from '../../src/plugins/host';
 import { type Operation, read, write } from '../../src/plugins/operation';
 import { eventLimitReached } from '../events';

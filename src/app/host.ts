@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 
 import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings/settings';
-import { withTimeout } from '../core/async/timeout';
+import { withTimeout } from '../core/async';
 import type { DerivedData } from '../data/writing/derived';
 import { Lease, leaseModel } from '../data/schema/lease';
 import type { Host, PluginReference } from '../plugins/host';

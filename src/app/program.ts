@@ -9,7 +9,7 @@ import { loadServerPlugins } from '../plugins/loader';
 import type { Plugin } from '../plugins/plugin';
 import { acquireServers, type Progress, type Role, type Servers } from '../servers';
 import { hostSettings } from '../core/settings/host-settings';
-import { withTimeout } from '../core/async/timeout';
+import { withTimeout } from '../core/async';
 
 /** How long the app may take to close its connections before the servers are stopped. */
 const CLOSE_MS = 3000;

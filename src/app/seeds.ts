@@ -1,10 +1,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-import { JsonFault, parseJson, prototypeKeyIn } from '../core/text/json';
-import { OperatorError } from '../core/operator-error';
+import { JsonFault, parseJson, prototypeKeyIn, JSON_VALIDATION } from '../core/text/json';
+import { OperatorError } from '../core/errors';
 import { printable } from '../core/text/text';
-import { JSON_VALIDATION } from '../core/validation';
 import { reasonOf } from '../core/values';
 import type { AuditLog } from '../data/audit/audit-log';
 import type { SeedKind } from '../plugins/plugin';

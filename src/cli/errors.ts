@@ -1,4 +1,4 @@
-import { OperatorError } from '../core/operator-error';
+import { OperatorError } from '../core/errors';
 
 /** Tells the operator why a command failed. Exit code 1. */
 export class CommandError extends OperatorError {}

@@ -1,7 +1,6 @@
 import { CommanderError } from 'commander';
 
-import { ApiError } from '../core/errors';
-import { OperatorError } from '../core/operator-error';
+import { ApiError, OperatorError } from '../core/errors';
 import { SettingsError } from '../core/settings/settings';
 import { isConnectionError } from '../data/mongodb/errors';
 import { UsageError } from './errors';

@@ -214,3 +214,6 @@ export const internalError = hostError(
   500,
   'Internal error; it has been logged under the request id.',
 );
+
+/** A problem for the operator to solve; the message explains it in plain sentences. */
+export class OperatorError extends Error {}

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import type { ClientSession } from 'mongoose';
 
 import { ApiError, invalidToken } from './errors';
@@ -136,4 +138,9 @@ export async function unlessGone(work: Promise<unknown>): Promise<void> {
 /** The token in an Authorization header; the scheme is case-insensitive. */
 export function bearerToken(authorization: string): string | undefined {
   return /^bearer +(\S+)$/i.exec(authorization.trim())?.[1];
+}
+
+/** The SHA-256 of a secret, to be stored in its place. Only for long random secrets. */
+export function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url');
 }

@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import { PROJECT } from './settings/project';
-import { withTimeout } from './async/timeout';
-import { yieldToEventLoop } from './async/event-loop';
+import { withTimeout, yieldToEventLoop } from './async';
 
 const PREFIX = 'plantcare_';
 /** Gauges of the library that are named like counters; it has the same figures by type. */

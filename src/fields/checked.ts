@@ -1,7 +1,6 @@
 import type Joi from 'joi';
 
-import { prototypeKeyIn } from '../core/text/json';
-import { JSON_VALIDATION } from '../core/validation';
+import { prototypeKeyIn, JSON_VALIDATION } from '../core/text/json';
 import { descriptionOf, maxItemsOf } from './description';
 import { whyNot } from './joi';
 import type { ValidationErrors } from './validation-errors';

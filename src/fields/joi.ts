@@ -1,7 +1,7 @@
 import Joi from 'joi';
 
 import { isUuid, UUID_PATTERN } from '../core/ids';
-import { languageTag } from '../core/language';
+import { languageTag } from '../core/text/text';
 import { HOUR_MS, isCalendarDay, timezoneName } from '../core/time';
 import { descriptionOf } from './description';
 import { named } from './schema-name';

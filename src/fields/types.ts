@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { Schema } from 'mongoose';
 
-import type { DatedMoment } from '../core/dated-moment';
+import type { DatedMoment } from '../core/time';
 import { idText, type StoredId, toStoredId } from '../core/ids';
 import { Field } from './field';
 import * as joi from './joi';

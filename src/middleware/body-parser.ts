@@ -11,7 +11,7 @@ import {
 } from '../core/errors';
 import { DepthFault, JsonFault, parseJson, parseText } from '../core/text/json';
 import { MAX_BODY_KIB } from '../core/http/request-limits';
-import { yieldToEventLoop } from '../core/async/event-loop';
+import { yieldToEventLoop } from '../core/async';
 import type { LargeBody } from '../plugins/operation';
 
 /** Longer bodies take milliseconds to parse and to validate. In bytes. */

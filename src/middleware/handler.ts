@@ -2,11 +2,10 @@ import { Readable } from 'node:stream';
 
 import type { Context, Middleware } from 'koa';
 
-import { Content } from '../core/http/content';
+import { Content, TextStream } from '../core/http/content';
 import { ownOrigin, publicOriginOf } from '../core/settings/public-origin';
 import type { Settings } from '../core/settings/settings';
 import { jsonArray, jsonText } from '../core/text/json-array';
-import { TextStream } from '../core/text/text-stream';
 import { isAsyncIterable } from '../core/values';
 import type { MongoHealth } from '../data/mongodb/mongo-health';
 import type { ReadCall } from '../plugins/call';

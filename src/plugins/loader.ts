@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
-import { OperatorError } from '../core/operator-error';
+import { OperatorError } from '../core/errors';
 import { isRecord, reasonOf } from '../core/values';
 import type { Plugin } from './plugin';
 import { manifestFaults, manifestSchemaFault } from './rules/manifests';

@@ -1,7 +1,9 @@
-import { mongo } from 'mongoose';
 import { setTimeout as sleep } from 'node:timers/promises';
+
+import { mongo } from 'mongoose';
+
 import { redact } from '../core/text/redact';
-import { withTimeout } from '../core/async/timeout';
+import { withTimeout } from '../core/async';
 import { codeOf, reasonOf } from '../core/values';
 import { DATABASE, ServersError } from './index';
 

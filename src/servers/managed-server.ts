@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { open, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
 import { freeBytes } from '../core/disk';
 import { reasonOf } from '../core/values';
-import { withTimeout } from '../core/async/timeout';
+import { withTimeout } from '../core/async';
 import { findBinary, type BinarySearch, type Program } from './binaries';
 import { isListening, type DataDirectory } from './data-directory';
 import { InUseError, ServersError } from './errors';

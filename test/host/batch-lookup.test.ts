@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
-import { BatchLookup } from '../../src/core/async/batch-lookup';
+import { BatchLookup } from '../../src/core/batch-lookup';
 
 /** A look-up whose queries the test resolves. */
 function lookup() {

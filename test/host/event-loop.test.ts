@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { yieldToEventLoop } from '../../src/core/async/event-loop';
+import { yieldToEventLoop } from '../../src/core/async';
 
 test('callers that yield get turns of the event loop one by one, in order', async () => {
   const begun: number[] = [];

@@ -2,7 +2,7 @@ import type { ValidateFunction } from 'ajv/dist/2020';
 
 import { COMMON_KEYWORDS } from '../../plugins/mcp/tools/input-schemas';
 import { isRecord } from '../../src/core/values';
-import { languageTag } from '../../src/core/language';
+import { languageTag } from '../../src/core/text/text';
 import { timezoneName } from '../../src/core/time';
 import type { Operation } from '../../src/plugins/operation';
 import type { Ids } from '../support/operations';

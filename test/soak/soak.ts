@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { mongo } from 'mongoose';
 
 import { reconcile } from '../../src/app/reconcile';
-import { withTimeout } from '../../src/core/async/timeout';
+import { withTimeout } from '../../src/core/async';
 import { acquireServers } from '../../src/servers';
 import { eventsOf, type Scene, Writer } from '../faults/writers';
 import { Client, record, records } from '../support/client';

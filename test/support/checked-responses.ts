@@ -1,4 +1,4 @@
-import { TextStream } from '../../src/core/text/text-stream';
+import { TextStream } from '../../src/core/http/content';
 import { isAsyncIterable } from '../../src/core/values';
 import type { Operation } from '../../src/plugins/operation';
 import { operationName } from '../../src/plugins/operation-facts';

@@ -1,17 +1,17 @@
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 
-import { BatchLookup } from '../../../src/core/async/batch-lookup';
+import { BatchLookup } from '../../../src/core/batch-lookup';
 import {
   type AuthenticationOptions,
   type Authenticator,
   type CallSource,
   type Principal,
   type TokenFault,
+  hashOf,
 } from '../../../src/core/identity';
 import { idText } from '../../../src/core/ids';
 import { HOUR_MS } from '../../../src/core/time';
-import { hashOf } from '../../../src/core/secrets';
 import type { Acting } from '../../../src/data/audit/entry';
 import type { Transaction } from '../../../src/data/writing/transaction';
 import type { Host } from '../../../src/plugins/host';

@@ -1,6 +1,5 @@
-import type { Tier } from '../../../src/core/identity';
+import { type Tier, hashOf } from '../../../src/core/identity';
 import { idText, newId } from '../../../src/core/ids';
-import { hashOf } from '../../../src/core/secrets';
 import type { Act } from '../../../src/data/audit/entry';
 import type { Transaction } from '../../../src/data/writing/transaction';
 import type { Host } from '../../../src/plugins/host';

@@ -1,4 +1,4 @@
-import { type DatedMoment, laterOf, momentText } from '../../../src/core/dated-moment';
+import { type DatedMoment, laterOf, momentText } from '../../../src/core/time';
 import { anyOf, asUuid, idText } from '../../../src/core/ids';
 import { groupBy } from '../../../src/core/values';
 import type { DerivedData } from '../../../src/data/writing/derived';

@@ -1,8 +1,7 @@
 import type { mongo } from 'mongoose';
 
-import type { DatedMoment } from '../../../src/core/dated-moment';
+import { type DatedMoment, DAY_MS } from '../../../src/core/time';
 import { anyOf, type StoredId } from '../../../src/core/ids';
-import { DAY_MS } from '../../../src/core/time';
 import { chunksOf } from '../../../src/core/values';
 import { LIVE, type Tenant } from '../../../src/data/model/models';
 import type { OwnedModel } from '../../../src/data/model/owner';

@@ -1,4 +1,4 @@
-import { compareMoments, type DatedMoment, momentText } from '../../../src/core/dated-moment';
+import { compareMoments, type DatedMoment, momentText } from '../../../src/core/time';
 import { idText } from '../../../src/core/ids';
 import type { DerivedData } from '../../../src/data/writing/derived';
 import { careOn, isRecurring, type LastCare, RECURRING_CARE } from '../../plants';

@@ -1,6 +1,6 @@
 import { idText } from '../../../src/core/ids';
 import { containing } from '../../../src/core/text/text';
-import { yieldToEventLoop } from '../../../src/core/async/event-loop';
+import { yieldToEventLoop } from '../../../src/core/async';
 import { chunksOf } from '../../../src/core/values';
 import { batchesOf } from '../../../src/data/model/batches';
 import { LIVE } from '../../../src/data/model/models';

@@ -9,9 +9,9 @@ import {
   type Tier,
   type TokenFault,
   unlessGone,
+  hashOf,
 } from '../../../src/core/identity';
 import { toStoredId } from '../../../src/core/ids';
-import { hashOf } from '../../../src/core/secrets';
 import { DAY_MS } from '../../../src/core/time';
 import type { Transaction } from '../../../src/data/writing/transaction';
 import { MANAGE_SCOPE, type TokenKind } from '../../accounts';

@@ -1,5 +1,6 @@
-import { hashOf } from '../../../src/core/secrets';
 import type Provider from 'oidc-provider';
+
+import { hashOf } from '../../../src/core/identity';
 import { OWN_SCOPES } from '../server/configuration';
 import { loadLibrary } from '../server/library';
 import { appTarget, scopesIn, type StateStore } from '../state/store';

@@ -10,7 +10,7 @@ import {
   rateLimited,
   unsupportedMediaType,
 } from '../../../src/core/errors';
-import { hashOf } from '../../../src/core/secrets';
+import { hashOf } from '../../../src/core/identity';
 import type { Acting } from '../../../src/data/audit/entry';
 import type { ProtocolApi } from '../../../src/plugins/protocol-endpoint';
 import type { Place } from '../people/passkeys';

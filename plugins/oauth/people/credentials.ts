@@ -1,5 +1,5 @@
 import { accountTarget, type Acting } from '../../../src/data/audit/entry';
-import { hashOf } from '../../../src/core/secrets';
+import { hashOf } from '../../../src/core/identity';
 import type { SharedTransaction } from '../../../src/data/audit/audit-log';
 import type { Transaction } from '../../../src/data/writing/transaction';
 import { PageFault } from '../pages/texts';

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 
-import { hashOf } from '../../../src/core/secrets';
+import { hashOf } from '../../../src/core/identity';
 import { isRecord } from '../../../src/core/values';
 import { PageFault } from '../pages/texts';
 import type { Passkey } from '../state/model';

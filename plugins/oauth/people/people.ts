@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import type { Tier } from '../../../src/core/identity';
-import { TIERS } from '../../../src/core/identity';
-import { hashOf } from '../../../src/core/secrets';
+import { type Tier, TIERS, hashOf } from '../../../src/core/identity';
 import { accountTarget, type Acting } from '../../../src/data/audit/entry';
 import { PageFault, type Sentence } from '../pages/texts';
 import { payloadOf, type StateStore } from '../state/store';

@@ -1,4 +1,4 @@
-import { BatchLookup } from '../../../src/core/async/batch-lookup';
+import { BatchLookup } from '../../../src/core/batch-lookup';
 import { isAccessToken } from '../../../src/core/identity';
 import { toStoredId } from '../../../src/core/ids';
 import { TOOLS_PATH } from '../../../src/core/settings/public-origin';

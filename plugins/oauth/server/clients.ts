@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { CommandError } from '../../../src/cli/errors';
-import { hashOf } from '../../../src/core/secrets';
+import { hashOf } from '../../../src/core/identity';
 import { payloadOf, type StateStore } from '../state/store';
 import { OPERATORS_CLIENT } from './client-metadata';
 import { loadLibrary } from './library';

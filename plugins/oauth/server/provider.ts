@@ -6,8 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type * as OidcProvider from 'oidc-provider';
 import type Provider from 'oidc-provider';
 
-import { ACCESS_TOKEN_PREFIX } from '../../../src/core/identity';
-import { hashOf } from '../../../src/core/secrets';
+import { ACCESS_TOKEN_PREFIX, hashOf } from '../../../src/core/identity';
 import { usualScopes } from '../../accounts';
 import { payloadOf } from '../state/store';
 import { configurationFor, OWN_SCOPES, type ServerDependencies } from './configuration';

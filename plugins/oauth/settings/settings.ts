@@ -1,4 +1,4 @@
-import { hashOf } from '../../../src/core/secrets';
+import { hashOf } from '../../../src/core/identity';
 import { personalScopes, usualScopes } from '../../accounts';
 import type { Parts } from '../endpoints/method';
 import { PageFault } from '../pages/texts';

@@ -2,7 +2,7 @@ import type { Adapter, AdapterPayload, errors } from 'oidc-provider';
 
 import { DAY_MS } from '../../../src/core/time';
 import { isRecord } from '../../../src/core/values';
-import { hashOf } from '../../../src/core/secrets';
+import { hashOf } from '../../../src/core/identity';
 import type { StateDocument } from './model';
 import { KINDS_OF_GRANT, payloadOf, type StateStore } from './store';
 

@@ -1,7 +1,7 @@
 import type { ClientSession } from 'mongoose';
 
 import { isRecord } from '../../../src/core/values';
-import { hashOf } from '../../../src/core/secrets';
+import { hashOf } from '../../../src/core/identity';
 import type { Acting } from '../../../src/data/audit/entry';
 import type { Transaction } from '../../../src/data/writing/transaction';
 import type { Host } from '../../../src/plugins/host';

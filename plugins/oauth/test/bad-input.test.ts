@@ -1,4 +1,4 @@
-import { hashOf } from '../../../src/core/secrets';
+import { hashOf } from '../../../src/core/identity';
 import { startService, userOf } from '../../../test/support/program';
 import type { TestService } from '../../../test/support/service';
 import { bodyOf, expectError } from '../../../test/support/shapes';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { hashOf } from '../../../src/core/secrets';
+import { hashOf } from '../../../src/core/identity';
 import { record } from '../../../test/support/client';
 import { resetClock, setClock } from '../../../test/support/clock';
 import { startService, userOf } from '../../../test/support/program';

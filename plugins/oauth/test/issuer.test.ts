@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { exportSPKI, importJWK, UnsecuredJWT } from 'jose';
 
-import { hashOf } from '../../../src/core/secrets';
+import { hashOf } from '../../../src/core/identity';
 import { rpc } from '../../../test/mcp/support';
 import { resetClock, setClock } from '../../../test/support/clock';
 import { accountsPlugin, startService, userOf } from '../../../test/support/program';

@@ -1,4 +1,4 @@
-import { hashOf } from '../../../src/core/secrets';
+import { hashOf } from '../../../src/core/identity';
 import { accountsPlugin, startService, userOf } from '../../../test/support/program';
 import { record } from '../../../test/support/client';
 import { resetClock, setClock } from '../../../test/support/clock';

@@ -1,4 +1,4 @@
-import { OperatorError } from '../../core/operator-error';
+import { OperatorError } from '../../core/errors';
 import { codeOf, reasonOf } from '../../core/values';
 
 export class BackupError extends OperatorError {}

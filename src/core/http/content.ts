@@ -75,3 +75,11 @@ export function namesEtag(header: string, etag: string): boolean {
   if (header.trim() === '*') return true;
   return [...header.matchAll(NAMED_TAG)].some(([, named]) => `"${named}"` === etag);
 }
+
+/** A text that is made while it is sent. */
+export class TextStream {
+  constructor(
+    readonly type: string,
+    readonly pieces: AsyncIterable<string>,
+  ) {}
+}

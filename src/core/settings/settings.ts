@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import Joi from 'joi';
 
 import { intendedName } from './similar-names';
-import { BARE_LABELS } from '../validation';
+import { BARE_LABELS } from '../text/json';
 import { reasonOf } from '../values';
 
 /** A setting, read from an environment variable. */

@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../async/event-loop';
+import { yieldToEventLoop } from '../async';
 import { isRecord } from '../values';
 
 /** The maximum size of the items of a page as JSON, in bytes: 1 MB for the whole page. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 
 import type { mongo, Query } from 'mongoose';
 
-import { yieldToEventLoop } from '../../core/async/event-loop';
+import { yieldToEventLoop } from '../../core/async';
 
 /** Documents in a batch: enough for most lists, and a few megabytes of the largest documents. */
 const BATCH = 64;

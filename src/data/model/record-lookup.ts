@@ -1,4 +1,4 @@
-import { BatchLookup } from '../../core/async/batch-lookup';
+import { BatchLookup } from '../../core/batch-lookup';
 import { idText, type StoredId, toStoredId } from '../../core/ids';
 import type { OwnedModel, Tenant } from './owner';
 

@@ -4,7 +4,7 @@ import mongoose, { type ClientSession, type Connection } from 'mongoose';
 import pLimit from 'p-limit';
 
 import type { Metrics } from '../../core/metrics';
-import { withTimeout } from '../../core/async/timeout';
+import { withTimeout } from '../../core/async';
 import { failWritesToClosedSockets } from './driver-sockets';
 import type { AnyModel, ModelDefinition, ModelOf } from '../model/models';
 import { mayRetry } from './errors';

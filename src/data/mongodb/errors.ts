@@ -1,6 +1,6 @@
 import { mongo } from 'mongoose';
 
-import { OperatorError } from '../../core/operator-error';
+import { OperatorError } from '../../core/errors';
 import { codeOf } from '../../core/values';
 
 const SOCKET_ERRORS = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT']);

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 
 import { serviceUnavailable } from '../../core/errors';
 import type { Metrics } from '../../core/metrics';
-import { withTimeout } from '../../core/async/timeout';
+import { withTimeout } from '../../core/async';
 import { isConnectionError } from './errors';
 
 /** How long a read waits before MongoDB is pinged. */

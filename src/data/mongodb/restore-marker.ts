@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 
-import { OperatorError } from '../../core/operator-error';
+import { OperatorError } from '../../core/errors';
 
 /** Exists during a restore. */
 const COLLECTION = 'restoring';

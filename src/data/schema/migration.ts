@@ -1,7 +1,6 @@
-import { Schema } from 'mongoose';
-import type { mongo } from 'mongoose';
+import { Schema, type mongo } from 'mongoose';
 
-import { OperatorError } from '../../core/operator-error';
+import { OperatorError } from '../../core/errors';
 import { sharedModel } from '../model/models';
 
 /** A change to data that earlier releases wrote. It may run again after a crash. */

@@ -1,14 +1,6 @@
-import mongoose, {
-  type Aggregate,
-  type AnyBulkWriteOperation,
-  type ClientSession,
-  type Model,
-  type mongo,
-  type Query,
-  type Schema,
-} from 'mongoose';
+import mongoose, { type Aggregate, type AnyBulkWriteOperation, type ClientSession, type Model, type mongo, type Query, type Schema } from 'mongoose';
 
-import { yieldToEventLoop } from '../../core/async/event-loop';
+import { yieldToEventLoop } from '../../core/async';
 import { chunksOf } from '../../core/values';
 import type { Transaction } from './transaction';
 

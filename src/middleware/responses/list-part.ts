@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { decodePlace, encodePlace } from '../../core/cursor';
 import { invalidCursor } from '../../core/errors';
 import { PIECE_LENGTH } from '../../core/text/json-array';
-import { yieldToEventLoop } from '../../core/async/event-loop';
+import { yieldToEventLoop } from '../../core/async';
 import { isAsyncIterable, isRecord } from '../../core/values';
 import type { ListPart } from '../../plugins/protocol-endpoint';
 

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 
-import { JSON_VALIDATION } from '../../core/validation';
+import { JSON_VALIDATION } from '../../core/text/json';
 
 export const name = Joi.string().pattern(/^[a-z][a-z0-9-]*$/, 'a lower-case name');
 export const snakeName = Joi.string().pattern(/^[a-z][a-z0-9_]*$/, 'a snake_case name');

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import DataLoader from 'dataloader';
 
-import { withTimeout } from './timeout';
+import { withTimeout } from './async';
 
 /** How long a query waits for the one before it. */
 const MAX_DELAY_MS = 5;
