@@ -1,5 +1,5 @@
 import type { Tier } from '../../src/core/identity';
-import { DomainEvent } from '../../src/data/writing/domain-event';
+import { DomainEvent } from '../../src/data/writing/transaction';
 
 /** The tier of an account has changed. */
 export const tierChanged = new DomainEvent<{ tier: Tier }>('tier.changed');

@@ -1,5 +1,5 @@
 import { changedList } from '../../src/data/changes/changes';
-import { on } from '../../src/data/writing/listener';
+import { on } from '../../src/data/writing/transaction';
 import { definePlugin } from '../../src/plugins/plugin';
 import eventsPlugin from '../events';
 import { careChanged } from '../events/domain-events';

@@ -1,4 +1,4 @@
-import { DomainEvent } from '../../src/data/writing/domain-event';
+import { DomainEvent } from '../../src/data/writing/transaction';
 import type { EventDocument } from './schema';
 
 /** How one event changed: added (`after` alone), deleted (`before` alone) or changed (both). */

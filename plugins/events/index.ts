@@ -1,5 +1,5 @@
 import { changedList } from '../../src/data/changes/changes';
-import { on } from '../../src/data/writing/listener';
+import { on } from '../../src/data/writing/transaction';
 import { tierQuota } from '../../src/data/model/quotas';
 import { definePlugin } from '../../src/plugins/plugin';
 import photosPlugin from '../photos';

@@ -1,4 +1,4 @@
-import { on } from '../../src/data/writing/listener';
+import { on } from '../../src/data/writing/transaction';
 import { definePlugin } from '../../src/plugins/plugin';
 import eventsPlugin from '../events';
 import { careChanged } from '../events/domain-events';

@@ -1,4 +1,4 @@
-import { DomainEvent } from '../../src/data/writing/domain-event';
+import { DomainEvent } from '../../src/data/writing/transaction';
 
 /** A photo of a plant was added. The listener of plants throws if the plant does not exist. */
 export const photoAdded = new DomainEvent<{ plantId: string }>('photo.added');

@@ -1,4 +1,4 @@
-import { DomainEvent } from '../../src/data/writing/domain-event';
+import { DomainEvent } from '../../src/data/writing/transaction';
 import type { UpdatePlant } from './schema';
 
 /** Fields of a plant were changed. */

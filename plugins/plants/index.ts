@@ -1,6 +1,6 @@
 import { rateSetting } from '../../src/core/settings/settings';
 import { changedList } from '../../src/data/changes/changes';
-import { on } from '../../src/data/writing/listener';
+import { on } from '../../src/data/writing/transaction';
 import { tierQuota } from '../../src/data/model/quotas';
 import { definePlugin } from '../../src/plugins/plugin';
 import photosPlugin from '../photos';

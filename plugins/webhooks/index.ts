@@ -1,4 +1,4 @@
-import { on } from '../../src/data/writing/listener';
+import { on } from '../../src/data/writing/transaction';
 import { definePlugin } from '../../src/plugins/plugin';
 import accountsPlugin from '../accounts';
 import { accountClosed, tierChanged } from '../accounts/domain-events';

@@ -6,16 +6,19 @@ import type { Settings } from '../core/settings/settings';
 import { AccountData } from '../data/accounts/account-data';
 import { AuditLog } from '../data/audit/audit-log';
 import type { Acting } from '../data/audit/entry';
-import { missingRevisions } from '../data/changes/missing-revisions';
+import {
+  missingRevisions,
+  type CountRecords,
+  type DerivedData,
+  quotaUsage,
+} from '../data/writing/derived';
 import { hostModels } from '../data/model/host-models';
 import { collectionOf, isTracked, type ModelDefinition } from '../data/model/models';
 import { countedFilter, Quotas } from '../data/model/quotas';
 import { Database } from '../data/mongodb/database';
-import { Fence } from '../data/schema/fence';
-import { KnownMigrations } from '../data/schema/migration';
+import { Fence, KnownMigrations } from '../data/schema/fence';
 import { StoredSchema } from '../data/schema/stored-schema';
-import { type CountRecords, type DerivedData, quotaUsage } from '../data/writing/derived';
-import type { Listener } from '../data/writing/listener';
+import type { Listener } from '../data/writing/transaction';
 import { WriteQueue } from '../data/writing/write-queue';
 import type { Plugin } from '../plugins/plugin';
 

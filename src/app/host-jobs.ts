@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS } from '../core/time';
 import type { AuditLog } from '../data/audit/audit-log';
 import type { Database } from '../data/mongodb/database';
 import type { IdempotencyStore } from '../data/idempotency/idempotency';
-import { pruneDeletions } from '../data/changes/prune-deletions';
+import { pruneDeletions } from '../data/changes/deletions';
 import type { WriteQueue } from '../data/writing/write-queue';
 import type { Job } from '../plugins/plugin';
 

@@ -1,8 +1,6 @@
-import { DomainEvent } from '../../src/data/writing/domain-event';
-import { on } from '../../src/data/writing/listener';
+import { DomainEvent, type Transaction, on } from '../../src/data/writing/transaction';
 import { commitGroup } from '../../src/data/writing/group-commit';
 import { Quotas } from '../../src/data/model/quotas';
-import type { Transaction } from '../../src/data/writing/transaction';
 import { startService } from '../support/program';
 
 test('events that listeners emit are handled, and what their listeners record is written', async () => {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { mongo } from 'mongoose';
 
 import { collectionOf } from '../../src/data/model/models';
-import { collectionNames } from '../../src/data/model/collections';
+import { collectionNames } from '../../src/data/mongodb/database-reader';
 import { migrationModel } from '../../src/data/schema/migration';
 
 /** More documents are dropped with their database faster than they are deleted. */

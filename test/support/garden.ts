@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 
-import { collectionNames } from '../../src/data/model/collections';
+import { collectionNames } from '../../src/data/mongodb/database-reader';
 import { jsonSchemaOf } from '../../src/fields/json-schema';
 import type { Operation } from '../../src/plugins/operation';
 import { operationName } from '../../src/plugins/operation-facts';

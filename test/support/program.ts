@@ -37,7 +37,7 @@ export { Database } from '../../src/data/mongodb/database';
 export { hostModels } from '../../src/data/model/host-models';
 export { dayOf, idempotencyUsageModel } from '../../src/data/idempotency/idempotency-usage';
 export { idempotencyKeyModel } from '../../src/data/idempotency/idempotency';
-export { pruneDeletions } from '../../src/data/changes/prune-deletions';
+export { pruneDeletions } from '../../src/data/changes/deletions';
 export { RecordLookup } from '../../src/data/model/record-lookup';
 export { Lease, leaseModel } from '../../src/data/schema/lease';
 export {

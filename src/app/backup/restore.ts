@@ -4,7 +4,7 @@ import { mongo } from 'mongoose';
 
 import { PROJECT } from '../../core/settings/project';
 import { chunksOf } from '../../core/values';
-import { collectionNames } from '../../data/model/collections';
+import { collectionNames } from '../../data/mongodb/database-reader';
 import { deletionModel } from '../../data/changes/deletions';
 import { everythingDeleted } from '../../data/model/tracking';
 import { hostModels } from '../../data/model/host-models';

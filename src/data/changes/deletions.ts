@@ -2,7 +2,11 @@ import { Schema } from 'mongoose';
 
 import { DAY_MS } from '../../core/time';
 import { accountModel } from '../model/models';
-import { DELETION, type DeletionDocument } from '../model/tracking';
+import { DELETION, type DeletionDocument, everythingDeleted } from '../model/tracking';
+import { unlessGone } from '../../core/identity';
+import { anyOf } from '../../core/ids';
+import type { Database } from '../mongodb/database';
+import type { WriteQueue } from '../writing/write-queue';
 
 /** Days for which deletions are kept. */
 export const DELETIONS_KEPT_DAYS = 90;
@@ -28,3 +32,66 @@ export const deletionModel = accountModel<DeletionDocument>(
     // Expiry.
     .index({ deletedAt: 1 }, { expireAfterSeconds: EXPIRES_AFTER_SECONDS }),
 );
+
+/** How many deletions of an account are kept once it has more than the maximum. */
+const KEPT = 50_000;
+const MAX = 2 * KEPT;
+/** How many are deleted by one command. */
+const CHUNK = 1000;
+
+interface Dependencies {
+  database: Database;
+  writeQueue: WriteQueue;
+}
+
+/**
+ * Deletes the oldest deletions of accounts that have too many. A client that has not received them
+ * starts its copy again.
+ *
+ * @param stopping ends the run; the next one continues
+ */
+export async function pruneDeletions(
+  dependencies: Dependencies,
+  stopping: AbortSignal,
+  limits = { kept: KEPT, max: MAX },
+): Promise<void> {
+  for await (const userId of accountsWithDeletions(dependencies.database)) {
+    if (stopping.aborted) return;
+    await unlessGone(prune(dependencies, userId, limits, stopping));
+  }
+}
+
+/** The ids of all accounts with deletions, in order. */
+async function* accountsWithDeletions(database: Database): AsyncGenerator<string> {
+  const deletions = database.model(deletionModel);
+  for (let last: string | undefined = ''; last !== undefined; ) {
+    const next = deletions.findOne({ userId: { $gt: last } }).sort({ userId: 1 });
+    const found = await next.select({ _id: 0, userId: 1 }).acrossAccounts('deletions to prune').lean();
+    last = found?.userId;
+    if (last !== undefined) yield last;
+  }
+}
+
+async function prune(
+  { database, writeQueue }: Dependencies,
+  userId: string,
+  { kept, max }: { kept: number; max: number },
+  stopping: AbortSignal,
+): Promise<void> {
+  const deletions = database.model(deletionModel);
+  const newest = deletions.findOne().of({ userId }).sort({ revision: -1, _id: -1 });
+  const nth = (count: number) => newest.clone().skip(count - 1).select('revision').lean();
+  if (!(await nth(max + 1))) return;
+  const oldestKept = await nth(kept);
+  if (!oldestKept) return;
+  const { revision } = oldestKept;
+  // First, so that no copy misses a deletion, whenever this is interrupted.
+  const document = everythingDeleted({ userId, revision });
+  await writeQueue.run(userId, ({ session }) => deletions.create([document], { session }));
+  const older = deletions.find({ revision: { $lt: revision } }).of({ userId });
+  while (!stopping.aborted) {
+    const found = await older.clone().select('_id').limit(CHUNK).lean();
+    if (found.length === 0) return;
+    await deletions.deleteMany({ _id: anyOf(found.map(({ _id }) => _id)) }).of({ userId });
+  }
+}

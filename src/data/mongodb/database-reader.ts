@@ -1,6 +1,5 @@
 import { mongo } from 'mongoose';
 
-import { collectionNames } from '../model/collections';
 import { APP_NAME } from './orphans';
 
 /** Error codes: the snapshot is too old, or unavailable. */
@@ -132,4 +131,10 @@ export class DatabaseReader {
 async function keepSnapshots(client: mongo.MongoClient, seconds: number): Promise<void> {
   const command = { setParameter: 1, minSnapshotHistoryWindowInSeconds: seconds };
   await client.db('admin').command(command);
+}
+
+/** The names of the collections of a database, without views and MongoDB's own. */
+export async function collectionNames(database: mongo.Db): Promise<string[]> {
+  const listed = await database.listCollections({ type: 'collection' }).toArray();
+  return listed.map(({ name }) => name).filter((name) => !name.startsWith('system.'));
 }

@@ -4,7 +4,30 @@ import { serviceUnavailable } from '../../core/errors';
 import type { Metrics } from '../../core/metrics';
 import { PROJECT } from '../../core/settings/project';
 import type { Database } from '../mongodb/database';
-import { type KnownMigrations, migrationModel } from './migration';
+import { type MigrationDocument, migrationModel, type NamedMigration } from './migration';
+
+/** The migrations of this release. */
+export class KnownMigrations {
+  readonly ids: ReadonlySet<string>;
+  readonly #plugins: ReadonlySet<string>;
+
+  /** @param plugins the names of all plugins, with or without migrations */
+  constructor(migrations: readonly NamedMigration[], plugins: readonly string[]) {
+    this.ids = new Set(migrations.map(({ id }) => id));
+    this.#plugins = new Set(plugins);
+  }
+
+  /** The id of a migration by a newer release, after which this one must not write, if any. */
+  unknownAmong(
+    documents: readonly Pick<MigrationDocument, '_id' | 'besideOlder'>[],
+  ): string | undefined {
+    // A plugin that was removed may have migrated its data.
+    const isOfPlugin = (id: string): boolean => this.#plugins.has(id.split('/')[0] ?? '');
+    return documents.find(
+      ({ _id, besideOlder = false }) => !besideOlder && !this.ids.has(_id) && isOfPlugin(_id),
+    )?._id;
+  }
+}
 
 /**
  * Prevents writes to data that a newer release has migrated meanwhile.

@@ -67,27 +67,5 @@ export const migrationModel = sharedModel<MigrationDocument>(
   ),
 );
 
-export class KnownMigrations {
-  readonly ids: ReadonlySet<string>;
-  readonly #plugins: ReadonlySet<string>;
-
-  /** @param plugins the names of all plugins, with or without migrations */
-  constructor(migrations: readonly NamedMigration[], plugins: readonly string[]) {
-    this.ids = new Set(migrations.map(({ id }) => id));
-    this.#plugins = new Set(plugins);
-  }
-
-  /** The id of a migration by a newer release, after which this one must not write, if any. */
-  unknownAmong(
-    documents: readonly Pick<MigrationDocument, '_id' | 'besideOlder'>[],
-  ): string | undefined {
-    // A plugin that was removed may have migrated its data.
-    const isOfPlugin = (id: string): boolean => this.#plugins.has(id.split('/')[0] ?? '');
-    return documents.find(
-      ({ _id, besideOlder = false }) => !besideOlder && !this.ids.has(_id) && isOfPlugin(_id),
-    )?._id;
-  }
-}
-
 /** The database and this release do not fit. */
 export class SchemaError extends OperatorError {}

@@ -3,14 +3,10 @@ import pLimit from 'p-limit';
 import { logKeyModel } from '../accounts/account-hash';
 import type { Database } from '../mongodb/database';
 import { type AnyModel, collectionOf } from '../model/models';
+import type { KnownMigrations } from './fence';
 import { type IndexDifference, indexDifference, nameOf, updateIndexes } from './indexes';
 import { Lease, leaseModel } from './lease';
-import {
-  type KnownMigrations,
-  migrationModel,
-  type NamedMigration,
-  SchemaError,
-} from './migration';
+import { migrationModel, type NamedMigration, SchemaError } from './migration';
 
 /** How often a migration reports its progress. */
 const REPORT_MS = 2000;

@@ -9,10 +9,9 @@ import { type Acting, chainOf } from '../audit/entry';
 import { type Database, TRANSACTION_OPTIONS } from '../mongodb/database';
 import { isOutcomeUnknown } from '../mongodb/errors';
 import type { CountRecords } from './derived';
-import type { Listener } from './listener';
+import type { Listener, Transaction } from './transaction';
 import type { Quotas } from '../model/quotas';
 import type { Fence } from '../schema/fence';
-import type { Transaction } from './transaction';
 import { WriteBuffer } from './write-buffer';
 
 /** How long to wait before a commit is retried. */

@@ -2,7 +2,6 @@ import type { ClientSession } from 'mongoose';
 
 import type { Account } from '../../core/identity';
 import type { Act, Acting } from '../audit/entry';
-import type { DomainEvent } from './domain-event';
 
 /** A transaction on the data of one account. Queries take it as their tenant. */
 export interface Transaction {
@@ -27,4 +26,26 @@ export interface Transaction {
   audit(act: Act): void;
   /** The same transaction, with another actor in the audit log; the default is the program itself. */
   as(acting: Acting): Transaction;
+}
+
+/** Something that happened to a resource. Other plugins react to it in the same transaction. */
+export class DomainEvent<Payload> {
+  /** Never set: it carries the type of the payload. */
+  declare readonly payload?: Payload;
+
+  /** @param name the resource and what happened to it, such as `record.deleted` */
+  constructor(readonly name: string) {}
+}
+
+type Handle<Payload> = (tx: Transaction, payload: Payload) => Promise<void>;
+
+/** A listener runs in the transaction that emits the event, which is aborted if it throws. */
+export interface Listener {
+  event: DomainEvent<unknown>;
+  handle: Handle<never>;
+}
+
+/** Listens to a domain event. */
+export function on<Payload>(event: DomainEvent<Payload>, handle: Handle<Payload>): Listener {
+  return { event, handle };
 }

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 
-import type { DomainEvent } from '../../data/writing/domain-event';
+import type { DomainEvent } from '../../data/writing/transaction';
 import type { Operation } from '../operation';
 import { requiredScopes } from '../operation-facts';
 import { camelName, faultOf, sentence, snakeName } from './schemas';
