@@ -60,8 +60,10 @@ export class App {
   readonly #connections: ServerConnections;
   #listeners: Http.HttpListeners | undefined;
   #mongodbUri: string | undefined;
-  #closing = false;
-  #starting: string | undefined;
+  readonly #lifecycle: { starting: string | undefined; isClosing: boolean } = {
+    starting: undefined,
+    isClosing: false,
+  };
 
   /**
    * Sets up the plugins; connects to nothing.
@@ -138,16 +140,16 @@ export class App {
     prepare: () => Promise<string[]> = () => this.schema.update(() => undefined),
   ): Promise<void> {
     this.#mongodbUri = servers.mongodbUri;
-    this.#starting = 'The service is starting.';
+    this.#lifecycle.starting = 'The service is starting.';
     await this.#connections.open(servers, async () => {
       await this.recordMigrations(await prepare());
     });
-    this.#starting = undefined;
+    this.#lifecycle.starting = undefined;
   }
 
   /** Makes `/readyz` report the progress of a migration. */
   reportMigration(progress: string): void {
-    this.#starting = `The data is being migrated to this release. ${progress}.`;
+    this.#lifecycle.starting = `The data is being migrated to this release. ${progress}.`;
   }
 
   async recordMigrations(migrations: readonly string[]): Promise<void> {
@@ -194,8 +196,7 @@ export class App {
       connections: this.#connections,
       idempotency: this.#idempotency,
       isSharded: this.database.isSharded,
-      isClosing: () => this.#closing,
-      isStarting: () => this.#starting !== undefined,
+      lifecycle: this.#lifecycle,
     });
     return this.#listeners;
   }
@@ -215,7 +216,7 @@ export class App {
 
   /** Why the process itself is not ready to serve; undefined if it is. */
   get unready(): string | undefined {
-    return this.#closing ? 'The service is stopping.' : this.#starting;
+    return this.#lifecycle.isClosing ? 'The service is stopping.' : this.#lifecycle.starting;
   }
 
   /** What the plugins contribute that have been set up so far. */
@@ -225,7 +226,7 @@ export class App {
 
   /** Makes the service unready, and closes connections after their next response. */
   beginClosing(): void {
-    this.#closing = true;
+    this.#lifecycle.isClosing = true;
   }
 
   async close(): Promise<void> {

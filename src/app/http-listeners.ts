@@ -9,13 +9,11 @@ import type { Settings } from '../core/settings/settings';
 import type { IdempotencyStore } from '../data/idempotency/idempotency';
 import type { WriteQueue } from '../data/writing/write-queue';
 import { koaApp } from '../http/koa-app';
-import { onlyProbesWhile } from '../http/only-probes';
-import { RequestMetrics } from '../http/request-metrics';
-import { routes } from '../http/routes';
+import { type Lifecycle, RequestMetrics } from '../http/request-log';
 import { UnheededProxy } from '../http/unheeded-proxy';
 import { chainOf, type Services } from '../middleware/chain';
 import { concurrency } from '../middleware/concurrency';
-import { RateLimits } from '../middleware/rate-limits/rate-limits';
+import { RateLimits } from '../middleware/rate-limits';
 import { ResponseCache } from '../middleware/response-cache';
 import type { Operation } from '../plugins/operation';
 import type { Plugin } from '../plugins/plugin';
@@ -41,8 +39,7 @@ interface Dependencies {
   connections: ServerConnections;
   identity: Identity;
   isSharded: boolean;
-  isClosing: () => boolean;
-  isStarting: () => boolean;
+  lifecycle: Lifecycle;
 }
 
 /** The HTTP side of the app. All ports share its limits, caches and metrics. */
@@ -53,7 +50,7 @@ export class HttpListeners {
   readonly #unheededProxy: UnheededProxy;
 
   constructor(dependencies: Dependencies) {
-    const { plugins, settings, log, metrics, connections, isSharded, identity } = dependencies;
+    const { plugins, settings, log, metrics, connections, isSharded } = dependencies;
     const { mongo, redis } = connections;
     const budgets = plugins.flatMap((plugin) => Object.entries(plugin.budgets ?? {}));
     const megabytes = settings.of(hostSettings.answerCacheMegabytes);
@@ -63,10 +60,6 @@ export class HttpListeners {
     this.#services = {
       ...dependencies,
       mongo,
-      identity: {
-        authenticate: (token, options) =>
-          mongo.untilDown(() => identity.authenticate(token, options)),
-      },
       rateLimits: new RateLimits(Object.fromEntries(budgets), settings, redis, metrics),
       concurrency: {
         reads: concurrency(MAX_READS),
@@ -86,17 +79,12 @@ export class HttpListeners {
   }
 
   listenerOf(description: ApiDescription): RequestListener {
-    const { connections, isStarting, settings } = this.#dependencies;
-    const koa = koaApp({
+    const koa = koaApp(description, {
       ...this.#dependencies,
-      hashAccount: (accountId) => connections.hashAccount(accountId),
+      accounts: this.#dependencies.connections,
       metrics: this.#metrics,
-      rateLimits: this.#services.rateLimits,
+      services: this.#services,
       unheededProxy: this.#unheededProxy,
-      routes: [
-        onlyProbesWhile(isStarting, description),
-        ...routes(description, this.#services, settings),
-      ],
     });
     return koa.callback();
   }

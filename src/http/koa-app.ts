@@ -5,25 +5,26 @@ import helmet from 'koa-helmet';
 import { validationError } from '../core/errors';
 import { hostSettings } from '../core/settings/host-settings';
 import { RESPONSE_HEADERS } from '../core/http/response-headers';
+import { RESOURCE_DOCUMENT } from '../core/settings/public-origin';
 import type { Settings } from '../core/settings/settings';
-import { toClientError } from '../middleware/responses/client-error';
-import type { RateLimits } from '../middleware/rate-limits/rate-limits';
-import { recordError } from '../middleware/state';
-import { compression } from './compression';
-import { METHODS } from './methods';
+import type { Services } from '../middleware/chain';
+import { challengeOf, recordedError } from '../middleware/client-error';
+import { toolScopes } from '../plugins/operation-facts';
+import type { ApiDescription } from '../plugins/protocol-endpoint';
 import { requestLog, type RequestLogDependencies } from './request-log';
-import { sliceLargeBodies } from './slices';
+import { compression, sliceLargeBodies } from './response-body';
+import { onlyProbesWhile, routes } from './routes';
+import { METHODS } from './server';
 import type { UnheededProxy } from './unheeded-proxy';
 
 interface Dependencies extends RequestLogDependencies {
-  routes: readonly Middleware[];
-  rateLimits: RateLimits;
+  services: Services;
   unheededProxy: UnheededProxy;
 }
 
 /** Returns the Koa application: the middleware of every request, then the routes. */
-export function koaApp(dependencies: Dependencies): Koa {
-  const { settings, log, routes, rateLimits, unheededProxy } = dependencies;
+export function koaApp(description: ApiDescription, dependencies: Dependencies): Koa {
+  const { settings, log, lifecycle, services, unheededProxy } = dependencies;
   const app = new Koa();
   const proxies = settings.of(hostSettings.trustProxy);
   app.proxy = proxies > 0;
@@ -32,12 +33,13 @@ export function koaApp(dependencies: Dependencies): Koa {
   app.use(unheededProxy.middleware);
   app.use(sliceLargeBodies);
   app.use(compression);
-  app.use(errorShape);
-  app.use(rateLimits.refusals);
+  app.use(errorShape(description, settings));
+  app.use(services.rateLimits.refusals);
   app.use(requireTarget);
   app.use(securityHeaders(settings));
   app.use(corsFor(settings.of(hostSettings.corsOrigins)));
-  for (const middleware of routes) app.use(middleware);
+  app.use(onlyProbesWhile(lifecycle, description));
+  for (const middleware of routes(description, services)) app.use(middleware);
   // Koa reports errors here that occur after the response has begun, such as a lost client.
   app.on('error', (error: Error) => {
     log.debug({ reason: error.message }, 'A connection failed during the response');
@@ -66,18 +68,23 @@ function securityHeaders(settings: Settings): Middleware {
 }
 
 /** Turns every error into a response with the Error body. */
-const errorShape: Middleware = async (ctx, next) => {
-  try {
-    await next();
-  } catch (error) {
-    const refusal = toClientError(error, ctx.state.log);
-    recordError(ctx, refusal);
-    ctx.status = refusal.status;
-    ctx.set(refusal.headers);
-    ctx.type = 'application/json';
-    ctx.body = JSON.stringify(refusal.sent);
-  }
-};
+function errorShape(description: ApiDescription, settings: Settings): Middleware {
+  const namesIssuer = description.protocols.some(({ path }) => path === RESOURCE_DOCUMENT);
+  const scopes = toolScopes(description);
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (failure) {
+      const error = recordedError(ctx, failure);
+      ctx.status = error.status;
+      ctx.set(error.headers);
+      const challenge = namesIssuer && challengeOf(ctx, error, { settings, scopes });
+      if (challenge) ctx.set('WWW-Authenticate', challenge);
+      ctx.type = 'application/json';
+      ctx.body = JSON.stringify(error.sent);
+    }
+  };
+}
 
 /** A host name or address with an optional port; HTTP allows an empty one. */
 const HOST = /^(?:[\w.~!$&'()*+,;=%-]*|\[[^\]\s]+\])(?::\d*)?$/;

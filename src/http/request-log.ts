@@ -1,36 +1,53 @@
 import { pipeline, Readable, Transform } from 'node:stream';
+import { randomUUID } from 'node:crypto';
 
-import type { Context, Middleware } from 'koa';
+import type { Context, Middleware, DefaultState } from 'koa';
 import type { Logger } from 'pino';
-import { v4 } from 'uuid';
 
 import { hostSettings } from '../core/settings/host-settings';
 import { TOKEN_PREFIX } from '../core/identity';
 import type { Settings } from '../core/settings/settings';
-import { loggedAddress } from '../middleware/rate-limits/client-address';
-import { bytesToSend } from '../middleware/conditional';
-import { CLIENT_CLOSED, type RequestMetrics } from './request-metrics';
-import { traceOf } from './trace';
+import { loggedAddress } from '../middleware/rate-limits';
+import type { Metrics } from '../core/metrics';
 
 export interface RequestLogDependencies {
   settings: Settings;
   log: Logger;
   metrics: RequestMetrics;
-  /** Returns the pseudonym of an account in the log (see `AccountHash`). */
-  hashAccount: (accountId: string) => string;
-  /** Whether the server is stopping and closes connections after each response. */
-  isClosing: () => boolean;
+  accounts: {
+    /** Returns the pseudonym of an account in the log (see `AccountHash`). */
+    hashAccount(accountId: string): string;
+  };
+  lifecycle: Lifecycle;
 }
+
+/** The state of the process. */
+export interface Lifecycle {
+  /** Why only probes are served, while the service is starting. */
+  readonly starting: string | undefined;
+  /** Whether the server is stopping and closes connections after each response. */
+  readonly isClosing: boolean;
+}
+
+/** Bounds of the histograms, in seconds. */
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** The status recorded when the client disconnects before the response, as in nginx. */
+const CLIENT_CLOSED = 499;
+
+const SPAN_DIGITS = 16;
+/** Later versions may add fields; version 00 has these four only. */
+const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 /** Gives each request an id and a trace; once it ends, logs it and records its metrics. */
 export function requestLog(dependencies: RequestLogDependencies): Middleware {
-  const { settings, log, metrics, hashAccount, isClosing } = dependencies;
+  const { settings, log, metrics, accounts, lifecycle } = dependencies;
   const clientIp = settings.of(hostSettings.logClientIp);
   return async (ctx, next) => {
     const started = performance.now();
-    const requestId = requestIdOf(ctx) ?? v4();
+    const requestId = requestIdOf(ctx) ?? randomUUID();
     ctx.set('X-Request-Id', requestId);
     const sent = new Promise<number>((resolve) => {
       ctx.res.once('close', () => {
@@ -45,7 +62,7 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
     });
     await next();
     // Checked after the request, because closing may have begun meanwhile.
-    if (isClosing()) ctx.set('Connection', 'close');
+    if (lifecycle.isClosing) ctx.set('Connection', 'close');
     const bytesOf = countBytes(ctx);
     // Already resolved if the client left before the response.
     void sent.then((at) => {
@@ -59,7 +76,7 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
           operation,
           status: ctx.status,
           ms: Math.round(seconds * 1e4) / 10,
-          account: principal && hashAccount(principal.account.id),
+          account: principal && accounts.hashAccount(principal.account.id),
           token: principal?.token.id,
           client,
           tool,
@@ -86,22 +103,18 @@ function requestIdOf(ctx: Context): string | undefined {
 /** Returns a function for the size of the body; that of a stream is counted while it is sent. */
 function countBytes(ctx: Context): () => number {
   const body: unknown = ctx.body;
+  // Koa's type omits that a length may be unknown.
+  const length = ctx.length as number | undefined;
   if (!(body instanceof Readable)) {
-    const bytes = bytesToSend(ctx) ?? 0;
+    const bytes = ctx.method === 'HEAD' ? 0 : (length ?? 0);
     return () => bytes;
   }
-  const length = lengthOf(ctx);
   const counter = new ByteCounter();
   // The consumer of the stream sees its errors.
   ctx.body = pipeline(body, counter, () => undefined);
   // Koa removes Content-Length when the body becomes a stream.
   if (length !== undefined) ctx.length = length;
   return () => counter.bytes;
-}
-
-/** Koa's type omits that the length may be undefined. */
-function lengthOf({ length }: { length: number | undefined }): number | undefined {
-  return length;
 }
 
 class ByteCounter extends Transform {
@@ -111,4 +124,74 @@ class ByteCounter extends Transform {
     this.bytes += chunk.length;
     done(null, chunk);
   }
+}
+
+/** Durations and results of requests and tool calls. */
+export class RequestMetrics {
+  readonly #duration;
+  readonly #errors;
+  readonly #toolDuration;
+  readonly #toolCalls;
+
+  constructor(metrics: Metrics) {
+    this.#duration = metrics.histogram(
+      'http_request_duration_seconds',
+      'Time from request to response, by operation and status',
+      SECONDS,
+      ['operation', 'status'],
+    );
+    this.#errors = metrics.counter(
+      'http_errors_total',
+      'Requests that failed, by operation and error code',
+      ['operation', 'code'],
+    );
+    this.#toolDuration = metrics.histogram(
+      'tool_call_duration_seconds',
+      'Duration of tool calls',
+      SECONDS,
+      ['tool'],
+    );
+    this.#toolCalls = metrics.counter('tool_calls_total', 'Tool calls, by error code, or ok', [
+      'tool',
+      'code',
+    ]);
+  }
+
+  /** @param seconds from the request's headers until the response was sent or the client disconnected */
+  observe({ operation = 'none', tool, code }: DefaultState, status: number, seconds: number): void {
+    this.#duration.observe({ operation, status }, seconds);
+    // The service did not fail, and clients that disconnect must not raise an alert.
+    if (status === CLIENT_CLOSED) return;
+    if (tool !== undefined) {
+      this.#toolDuration.observe({ tool }, seconds);
+      this.#toolCalls.inc({ tool, code: code ?? 'ok' });
+    } else if (code !== undefined) {
+      this.#errors.inc({ operation, code });
+    }
+  }
+}
+
+/** The place of a request in a distributed trace (W3C Trace Context). */
+interface Trace {
+  traceId: string;
+  /** The span of this request. */
+  spanId: string;
+  /** The caller's span. */
+  parentSpanId?: string;
+}
+
+/** Continues the trace of a `traceparent` header; begins one if that is missing or invalid. */
+function traceOf(traceparent: string | undefined): Trace {
+  const spanId = randomHex().slice(-SPAN_DIGITS);
+  const [, version, traceId, parentSpanId, more] = TRACEPARENT.exec(traceparent ?? '') ?? [];
+  if (traceId === undefined || parentSpanId === undefined || (version === '00' && more)) {
+    return { traceId: randomHex(), spanId };
+  }
+  if (/^0+$/.test(traceId) || /^0+$/.test(parentSpanId)) return traceOf(undefined);
+  return { traceId, spanId, parentSpanId };
+}
+
+/** Returns 32 hex digits. `randomUUID` uses cached random bytes and is three times as fast. */
+function randomHex(): string {
+  return randomUUID().replaceAll('-', '');
 }

@@ -1,33 +1,26 @@
+import cors from '@koa/cors';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import compose from 'koa-compose';
 
-import { methodNotAllowed, notFound } from '../core/errors';
-import { RESOURCE_DOCUMENT } from '../core/settings/public-origin';
-import type { Settings } from '../core/settings/settings';
-import { anyOrigin } from '../middleware/responses/any-origin';
-import { authenticate } from '../middleware/authenticate';
+import { methodNotAllowed, notFound, serviceUnavailable } from '../core/errors';
+import { authenticate, refuseBackend } from '../middleware/access';
 import { bodyParserOf } from '../middleware/body-parser';
-import { challenge } from '../middleware/responses/challenge';
+import { recordedError } from '../middleware/client-error';
 import { chainOf, type Services, toolChainOf } from '../middleware/chain';
-import { clientBudget } from '../middleware/rate-limits/client-address';
-import { toClientError } from '../middleware/responses/client-error';
-import { refuseBackend } from '../middleware/refuse-backend';
-import { callerOf, recordError } from '../middleware/state';
-import { operationName, toolScopes } from '../plugins/operation-facts';
+import { clientBudget } from '../middleware/rate-limits';
+import { callerOf } from '../middleware/state';
+import { operationName } from '../plugins/operation-facts';
 import type {
   ApiDescription,
   ProtocolApi,
   ProtocolMethod,
   ToolResult,
 } from '../plugins/protocol-endpoint';
+import type { Lifecycle } from './request-log';
 
 /** Returns the middleware that routes requests to operations and to protocol endpoints. */
-export function routes(
-  description: ApiDescription,
-  services: Services,
-  settings: Settings,
-): Middleware[] {
+export function routes(description: ApiDescription, services: Services): Middleware[] {
   const router = new Router({ sensitive: true, strict: true });
   const paths = new Set(description.operations.map(({ path }) => path));
   const add = (method: string, at: readonly string[], name: string, chain: Middleware): void => {
@@ -43,7 +36,6 @@ export function routes(
     add(method, [path], name, path.includes('{') ? unlessOther : (ctx) => chain(ctx));
   }
   const api = protocolApi(description, services);
-  const namesIssuer = description.protocols.some(({ path }) => path === RESOURCE_DOCUMENT);
   for (const protocol of description.protocols) {
     const { path, withSlash = false, anyOrigin: isOpen = false, methods, prepare } = protocol;
     prepare?.(description);
@@ -59,11 +51,7 @@ export function routes(
       add(method, [path, ...(withSlash ? [`${path}/`] : [])], name, (ctx) => chain(ctx));
     }
   }
-  return [
-    ...(namesIssuer ? [challenge(settings, toolScopes(description))] : []),
-    router.routes() as unknown as Middleware,
-    refuse,
-  ];
+  return [router.routes() as unknown as Middleware, refuse];
 }
 
 /** Returns `/api/records/{id}` in the router's syntax. */
@@ -108,8 +96,8 @@ function protocolChain(
 const done = async (): Promise<void> => undefined;
 
 function protocolApi(description: ApiDescription, services: Services): ProtocolApi {
-  const { identity, rateLimits } = services;
-  const authenticateToken = authenticate(identity, rateLimits.authFailures);
+  const { rateLimits } = services;
+  const authenticateToken = authenticate(services);
   const parseBody = bodyParserOf({ isRequired: true });
   const chains = new Map(
     description.operations.map((operation) => [
@@ -149,9 +137,7 @@ function protocolApi(description: ApiDescription, services: Services): ProtocolA
         const json = content ? content.body.toString() : (call.body as string);
         return { status: call.status, json };
       } catch (error) {
-        const refusal = toClientError(error, state.log);
-        recordError(ctx, refusal);
-        throw refusal;
+        throw recordedError(ctx, error);
       }
     },
   };
@@ -171,3 +157,26 @@ const refuse: Middleware = (ctx) => {
   if (ctx.method !== 'OPTIONS') throw methodNotAllowed.error(`This path allows only ${allowed}.`);
   ctx.status = 204;
 };
+
+/** Allows scripts of any origin, without credentials. */
+const anyOrigin: Middleware = cors({
+  origin: '*',
+  allowMethods: 'GET,POST',
+  exposeHeaders: 'WWW-Authenticate',
+  maxAge: 3600,
+});
+
+/** Responds 503 to everything but probes while the service is starting. */
+export function onlyProbesWhile(lifecycle: Lifecycle, { protocols }: ApiDescription): Middleware {
+  const probes = new Set(
+    protocols
+      .filter(({ methods }) => Object.values(methods).some(({ isProbe }) => isProbe))
+      .map(({ path }) => path),
+  );
+  return async (ctx, next) => {
+    if (lifecycle.starting !== undefined && !probes.has(ctx.path)) {
+      throw serviceUnavailable.error('The service is starting; try again shortly.');
+    }
+    await next();
+  };
+}

@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { Server as TcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -7,11 +13,12 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { type ApiError, methodNotAllowed, validationError } from '../core/errors';
 import type { Settings } from '../core/settings/settings';
 import { withTimeout } from '../core/async';
-import { respondAndClose, parserError } from './error-responses';
 import { defaultLimits, type HttpLimits } from './limits';
-import { METHODS } from './methods';
 import type { RefusalStatus } from './refused';
 import { tlsOptions } from './tls';
+
+/** The HTTP methods that the API uses. */
+export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
 
@@ -23,6 +30,9 @@ const QUIET_TURNS = 20;
 
 /** How many requests a client may pipeline on one connection. */
 const MAX_AHEAD = 100;
+
+/** How long a connection stays open after its last response, so that the client can read it. */
+const LINGER_MS = 1000;
 
 /** How often a closing server checks whether all responses have been sent. */
 const LOOK_MS = 10;
@@ -129,4 +139,37 @@ async function acceptWaiting(server: Server): Promise<void> {
   });
   // The event loop accepts one connection a turn, but not in every turn on a busy machine.
   for (; quiet < QUIET_TURNS; quiet += 1) await setImmediate();
+}
+
+/** Returns the error for a request that Node's parser rejects; undefined if no response can be sent. */
+function parserError({ code }: NodeJS.ErrnoException): ApiError | undefined {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return validationError.error('The headers of the request are too large.', { status: 431 });
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return validationError.error('The request took too long to arrive.', { status: 408 });
+  }
+  if (code?.startsWith('HPE_')) return validationError.error('The request is not valid HTTP.');
+  return undefined;
+}
+
+/** Writes an error to a connection for which Node created no request, and closes it. */
+function respondAndClose(socket: Duplex, error: ApiError): void {
+  // The connection of a CONNECT has no other listener, and an unhandled reset would end the process.
+  socket.on('error', () => undefined);
+  const body = JSON.stringify(error.body);
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'X-Request-Id': crypto.randomUUID(),
+    Connection: 'close',
+    ...error.headers,
+  };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${head.join('')}\r\n${body}`,
+  );
+  // Read what the client still sends: unread data would make the kernel reset the connection.
+  socket.resume();
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

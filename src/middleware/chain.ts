@@ -7,16 +7,13 @@ import type { MongoHealth } from '../data/mongodb/mongo-health';
 import type { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
 import { hasEtag, isConditional, readsBody, requiredScopes } from '../plugins/operation-facts';
-import { answerInParts } from './responses/answer-in-parts';
-import { authenticate } from './authenticate';
+import { answerInParts } from './list-parts';
+import { authenticate, requireScope, refuseBackend, requireTier } from './access';
 import { bodyParserOf } from './body-parser';
 import { conditional, etag, ifMatch, noStore } from './conditional';
 import { putHandler, readHandler, writeHandler } from './handler';
 import { idempotency } from './idempotency';
-import type { RateLimits } from './rate-limits/rate-limits';
-import { refuseBackend } from './refuse-backend';
-import { requireScope } from './require-scope';
-import { requireTier } from './require-tier';
+import type { RateLimits } from './rate-limits';
 import { type ResponseCache, responseCache } from './response-cache';
 import { transaction } from './transaction';
 import { validate } from './validate';
@@ -36,9 +33,9 @@ export interface Services {
 
 /** The steps of a request for an operation, in order. */
 export function chainOf(operation: Operation, services: Services): Middleware[] {
-  const { identity, rateLimits, concurrency } = services;
+  const { concurrency } = services;
   return steps([
-    authenticate(identity, rateLimits.authFailures),
+    authenticate(services),
     ...authorize(operation, services),
     operation.large && concurrency.large,
     readsBody(operation) &&

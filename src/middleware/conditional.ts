@@ -1,6 +1,4 @@
-import { Readable } from 'node:stream';
-
-import type { Context, Middleware } from 'koa';
+import type { Middleware } from 'koa';
 
 import { etagOf, namesEtag } from '../core/http/content';
 import { preconditionFailed } from '../core/errors';
@@ -55,11 +53,4 @@ export function ifMatch(readState: Handler): Middleware {
     }
     await next();
   };
-}
-
-/** The length of a response in bytes; undefined for a stream. */
-export function bytesToSend({ method, body, length }: Context): number | undefined {
-  if (body instanceof Readable) return undefined;
-  // Koa's type says otherwise, but there is no length without a body.
-  return method === 'HEAD' || body === null || body === undefined ? 0 : length;
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 
 import type { Context, Middleware } from 'koa';
+import type { Logger } from 'pino';
 
 import { Content, TextStream } from '../core/http/content';
 import { ownOrigin, publicOriginOf } from '../core/settings/public-origin';
@@ -11,12 +12,12 @@ import type { MongoHealth } from '../data/mongodb/mongo-health';
 import type { ReadCall } from '../plugins/call';
 import type { Operation } from '../plugins/operation';
 import { operationName } from '../plugins/operation-facts';
-import { actingOf } from './authenticate';
-import { streamed } from './responses/streamed';
-import { partOfRead } from './responses/list-part';
+import { actingOf } from './access';
+import { partOfRead } from './list-parts';
 import { revisionEtag } from './response-cache';
 import { callerOf } from './state';
 import { isDryRun } from './validate';
+import { toClientError } from './client-error';
 
 /** Runs the handler of a read. Leaves a response that can be cached, or a stream. */
 export function readHandler(operation: Operation, { mongo }: { mongo: MongoHealth }): Middleware {
@@ -127,4 +128,40 @@ function writeCallOf(ctx: Context, settings: Settings) {
 function run({ handler }: Operation, call: object): Promise<unknown> {
   // The call was validated by the schemas that the handler's types come from.
   return handler(call as never);
+}
+
+/** Shorter responses are not streamed. In UTF-16 code units. */
+const MAX_WHOLE = 256 * 1024;
+
+/**
+ * Returns a short text as a string, and a long one as an iterable that makes its pieces on demand. An
+ * early failure is thrown; a later one can only cut the response short.
+ */
+export async function streamed(
+  pieces: AsyncGenerator<string>,
+  log: Logger,
+): Promise<string | AsyncIterable<string>> {
+  let begun = '';
+  while (begun.length < MAX_WHOLE) {
+    const piece = await pieces.next();
+    if (piece.done === true) return begun;
+    begun += piece.value;
+  }
+  return rest(begun, pieces, log);
+}
+
+/** Not a generator, whose `return` does not close its source unless it was started. */
+function rest(begun: string, pieces: AsyncGenerator<string>, log: Logger): AsyncIterable<string> {
+  let first: string | undefined = begun;
+  const next = async (): Promise<IteratorResult<string>> => {
+    const value = first;
+    first = undefined;
+    if (value !== undefined) return { value, done: false };
+    try {
+      return await pieces.next();
+    } catch (error) {
+      throw toClientError(error, log);
+    }
+  };
+  return { [Symbol.asyncIterator]: () => ({ next, return: () => pieces.return(undefined) }) };
 }

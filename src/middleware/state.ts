@@ -80,12 +80,3 @@ export function callerOf({ path, state }: Context): Principal {
   if (!state.principal) throw new Error(`The chain of ${path} does not authenticate.`);
   return state.principal;
 }
-
-/** Records the error response to a request, or to a tool call, for the log. */
-export function recordError({ state }: Context, error: ApiError): void {
-  const { body, logged, message, status } = error;
-  state.code = body.code;
-  // The message of a client error may quote personal data.
-  const reason = status >= 500 ? message : logged;
-  if (reason !== undefined) state.reason = reason;
-}

@@ -6,7 +6,7 @@ import type { Act } from '../data/audit/entry';
 import type { Transaction } from '../data/writing/transaction';
 import type { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
-import { actingOf } from './authenticate';
+import { actingOf } from './access';
 import { callerOf } from './state';
 import { isDryRun } from './validate';
 

@@ -1,7 +1,7 @@
 import { mongo } from 'mongoose';
 import pino from 'pino';
 
-import { toClientError } from '../../src/middleware/responses/client-error';
+import { toClientError } from '../../src/middleware/client-error';
 
 const log = pino({ level: 'silent' });
 

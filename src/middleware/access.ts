@@ -1,17 +1,31 @@
 import type { Context, Middleware } from 'koa';
 
-import { type ApiError, invalidToken, unauthorized } from '../core/errors';
+import {
+  type ApiError,
+  invalidToken,
+  unauthorized,
+  insufficientScope,
+  featureNotAvailable,
+} from '../core/errors';
 import {
   type Authenticator,
   bearerToken,
   type CallSource,
   type Principal,
   type TokenFault,
+  isBackend,
 } from '../core/identity';
 import type { Acting } from '../data/audit/entry';
-import { clientBudget } from './rate-limits/client-address';
-import type { RateLimit } from './rate-limit';
+import type { MongoHealth } from '../data/mongodb/mongo-health';
+import type { Feature } from '../plugins/operation';
+import { clientBudget, type RateLimits } from './rate-limits';
 import { callerOf } from './state';
+
+interface Dependencies {
+  identity: Authenticator;
+  mongo: MongoHealth;
+  rateLimits: RateLimits;
+}
 
 /**
  * Requires a valid token in the Authorization header; one in the query string is never read.
@@ -21,7 +35,8 @@ import { callerOf } from './state';
  *
  * @throws ApiError unauthorized without a token, invalid_token, or rate_limited
  */
-export function authenticate(identity: Authenticator, failures: RateLimit): Middleware {
+export function authenticate({ identity, mongo, rateLimits }: Dependencies): Middleware {
+  const failures = rateLimits.authFailures;
   return async function authenticate(ctx, next) {
     const token = bearerToken(ctx.get('Authorization'));
     const found = token === undefined ? undefined : await look(ctx, token);
@@ -39,7 +54,9 @@ export function authenticate(identity: Authenticator, failures: RateLimit): Midd
 
   async function look(ctx: Context, token: string): Promise<Principal | TokenFault> {
     const lookUp = !failures.isSpent(clientBudget(ctx));
-    const found = await identity.authenticate(token, { lookUp, source: sourceOf(ctx) });
+    const found = await mongo.untilDown(() =>
+      identity.authenticate(token, { lookUp, source: sourceOf(ctx) }),
+    );
     if (!isPrincipal(found) || found.onlyAt === undefined) return found;
     return [found.onlyAt, `${found.onlyAt}/`].includes(ctx.path) ? found : 'elsewhere';
   }
@@ -82,5 +99,42 @@ export function actingOf(ctx: Context): Acting {
   return {
     actor: { type: 'token', account: account.id, token: token.id },
     source: sourceOf(ctx),
+  };
+}
+
+/** Requires a token with the scopes (docs/specification.md, 5). @throws ApiError insufficient_scope */
+export function requireScope(...scopes: readonly string[]): Middleware {
+  return async function requireScope(ctx, next) {
+    const { scopes: held } = callerOf(ctx);
+    const lacking = scopes.find((scope) => !held.has(scope));
+    if (lacking !== undefined) {
+      throw insufficientScope.error(`The token lacks the scope ${lacking}.`, {
+        headers: {
+          'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scopes.join(' ')}"`,
+        },
+      });
+    }
+    await next();
+  };
+}
+
+/** Refuses the token of a backend, which is valid only for operations that name its scope. */
+export const refuseBackend: Middleware = async function refuseBackend(ctx, next) {
+  if (isBackend(callerOf(ctx).account.id)) {
+    throw insufficientScope.error(
+      'This operation needs the token of a person; a backend has no data of its own.',
+    );
+  }
+  await next();
+};
+
+/** Requires a tier that has the feature. @throws ApiError feature_not_available */
+export function requireTier({ name, tiers }: Feature): Middleware {
+  return async function requireTier(ctx, next) {
+    const { tier } = callerOf(ctx).account;
+    if (!tiers.includes(tier)) {
+      throw featureNotAvailable.error(`The ${name} is not part of the ${tier} tier.`);
+    }
+    await next();
   };
 }

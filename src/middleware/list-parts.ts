@@ -1,11 +1,16 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 
-import { decodePlace, encodePlace } from '../../core/cursor';
-import { invalidCursor } from '../../core/errors';
-import { PIECE_LENGTH } from '../../core/text/json-array';
-import { yieldToEventLoop } from '../../core/async';
-import { isAsyncIterable, isRecord } from '../../core/values';
-import type { ListPart } from '../../plugins/protocol-endpoint';
+import type { Middleware } from 'koa';
+
+import { decodePlace, encodePlace } from '../core/cursor';
+import { invalidCursor, type ApiError, fieldError } from '../core/errors';
+import { PIECE_LENGTH } from '../core/text/json-array';
+import { yieldToEventLoop } from '../core/async';
+import { isAsyncIterable, isRecord } from '../core/values';
+import type { ListPart } from '../plugins/protocol-endpoint';
+import type { Operation } from '../plugins/operation';
+import { operationName } from '../plugins/operation-facts';
+import { callerOf } from './state';
 
 /** Room for `hasMore` and `nextCursor`, in UTF-16 code units. */
 const MAX_ENDING = 500;
@@ -134,4 +139,42 @@ function fitting({ items }: AnyPage, maxLength: number): number {
     return left < 0;
   });
   return tooMany === -1 ? items.length : Math.max(tooMany, 1);
+}
+
+/**
+ * Responds to the tool call of a write with a part of its list. The write gets an Idempotency-Key, so
+ * that its response is stored: a call with the cursor reads the rest of it without writing again.
+ */
+export function answerInParts(operation: Operation): Middleware {
+  return async function answerInParts(ctx, next) {
+    const { state } = ctx;
+    const { params, body, part } = state.input;
+    if (!part) {
+      await next();
+      return;
+    }
+    const list = [callerOf(ctx).account.id, operationName(operation), params, body];
+    const place = part.cursor === undefined ? undefined : decodePlace(list, part.cursor);
+    if (part.cursor !== undefined && place === undefined) throw badCursor();
+    const sent = ctx.headers['idempotency-key'] as string | undefined; // Node joins repeats.
+    const { mark: after, rest: key = sent ?? randomUUID() } =
+      place === undefined ? {} : splitMark(place);
+    state.idempotencyKey = key;
+    if (after !== undefined) state.refuseWrite = badCursor();
+    await next();
+    const json = ctx.body as string;
+    if (ctx.status >= 400 || (after === undefined && json.length <= part.maxLength)) return;
+    const cursorAfter = (mark: string): string => encodePlace(list, mark + key);
+    const shown = await cut(JSON.parse(json), { maxLength: part.maxLength, after, cursorAfter });
+    if (!shown) throw badCursor();
+    ctx.body = JSON.stringify(shown);
+  };
+}
+
+/** Not invalid_cursor: without the cursor the same call would do it again. */
+function badCursor(): ApiError {
+  return fieldError(
+    'cursor',
+    'cursor must be the nextCursor of a recent call with the same arguments. A call with a cursor writes nothing.',
+  );
 }

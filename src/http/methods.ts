@@ -1,2 +1,0 @@
-/** The HTTP methods that the API uses. */
-export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
