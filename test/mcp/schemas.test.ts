@@ -99,13 +99,13 @@ function* casesOf(operation: Operation, accepts: ValidateFunction): Generator<Ca
   const values = valuesOf(operation);
   for (const [name] of values) yield [without(given, name)];
   if (operation.query) {
-    yield [{ ...given, colour: 'green' }, ['colour']];
+    yield [{ ...given, noSuchField: 'green' }, ['noSuchField']];
     for (const [name, each] of values) {
       for (const value of each) yield [{ ...given, [name]: value }];
     }
     return;
   }
-  yield [{ ...given, colour: 'green', userId: 'me' }, ['colour', 'userId']];
+  yield [{ ...given, noSuchField: 'green', userId: 'me' }, ['noSuchField', 'userId']];
   // REST reports all faults of a body at once, so the faults of all arguments are tried at once.
   const rounds = Math.max(...values.map(([, each]) => each.length));
   for (let round = 0; round < rounds; round += 1) {
