@@ -89,7 +89,7 @@ export class PlantService {
     const _id = newId();
     const plantId = idText(_id);
     await this.#showPrimary(tx, plantId, body);
-    const created = await this.#plants.create(tx, body, _id);
+    const created = await this.#plants.create(tx, body, { _id });
     await tx.emit(plantCreated, { plantId, name: created.name });
     return this.#presentOne(tx, created);
   }

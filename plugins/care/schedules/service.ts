@@ -3,7 +3,7 @@ import { newId, toStoredId } from '../../../src/core/ids';
 import { calendarOf } from '../../../src/core/time';
 import type { Tenant } from '../../../src/data/model/models';
 import type { OwnedModel } from '../../../src/data/model/owner';
-import { insert, LIST_ORDER, Resource, type ResourceOf } from '../../../src/data/model/resource';
+import { insert, Resource, type ResourceOf } from '../../../src/data/model/resource';
 import type { Transaction } from '../../../src/data/writing/transaction';
 import { type Events, scheduleNotFound } from '../../events';
 import { plantNotFound, type Plants } from '../../plants';
@@ -51,7 +51,7 @@ export class ScheduleService {
   /** The schedules of a plant, oldest first. @throws ApiError plant_not_found */
   async list(tenant: Tenant, plantId: string): Promise<ScheduleView[]> {
     if (!(await this.#plants.exists(tenant, plantId))) throw plantNotFound.error();
-    const found = await this.#model.find({ plantId }).of(tenant).sort(LIST_ORDER).lean();
+    const found = await this.#schedules.list(tenant, { plantId });
     return found.map((each) => schedule.toView(each));
   }
 

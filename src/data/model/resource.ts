@@ -20,7 +20,7 @@ interface SetOnCreate {
 
 /** Makes documents, as a `RecordDefinition` does. */
 interface Definition<Stored, CreateBody, PatchBody> {
-  toDocument(body: CreateBody, set: SetOnCreate): Stored;
+  toDocument(body: CreateBody, set: SetOnCreate & Partial<Stored>): Stored;
   toChanges(body: PatchBody): Partial<Stored>;
 }
 
@@ -51,9 +51,9 @@ export class Resource<
     this.#lookup = new RecordLookup(model);
   }
 
-  /** All records of an account, by `createdAt`, then `id`. */
-  list(tenant: Tenant): Promise<Stored[]> {
-    return this.model.find().of(tenant).sort(LIST_ORDER).lean<Stored[]>().exec();
+  /** The records of an account, all or those that match, by `createdAt`, then `id`. */
+  list(tenant: Tenant, filter: object = {}): Promise<Stored[]> {
+    return this.model.find(filter).of(tenant).sort(LIST_ORDER).lean<Stored[]>().exec();
   }
 
   /** @throws ApiError if it does not exist */
@@ -72,10 +72,11 @@ export class Resource<
     return this.#lookup.find(tenant, ids);
   }
 
-  async create(tx: Transaction, body: CreateBody, _id = newId()): Promise<Stored> {
+  /** @param set other fields that the program sets, in stored form */
+  async create(tx: Transaction, body: CreateBody, set: Partial<Stored> = {}): Promise<Stored> {
     const { userId, now } = tx;
-    const set = { _id, userId, createdAt: now, updatedAt: now };
-    const document = this.#definition.toDocument(body, set);
+    const own = { _id: newId(), userId, createdAt: now, updatedAt: now };
+    const document = this.#definition.toDocument(body, { ...own, ...set });
     await insert(this.model, tx, [document]);
     return document;
   }
