@@ -5,25 +5,16 @@ import { AccountHash } from '../accounts/account-hash';
 import { batchesOf } from '../model/batches';
 import type { Database } from '../mongodb/database';
 import type { Fence } from '../schema/fence';
+import { append, pruneChain, renameSome } from './chains';
 import {
   type Act,
   type Acting,
   type AuditEntry,
-  CHAIN_START,
   chainOf,
-  entryOf,
+  contentOf,
   SERVICE_CHAIN,
 } from './entry';
-import {
-  type AuditEntryDocument,
-  auditEntryModel,
-  type AuditHeadDocument,
-  auditHeadModel,
-  entryDocument,
-  entryIn,
-} from './model';
-import { pruneChain } from './prune';
-import { renameSome } from './rename';
+import { type AuditEntryDocument, auditEntryModel, type AuditHeadDocument, auditHeadModel, entryIn } from './model';
 import { type Verification, verifyChains } from './verify';
 
 /** A transaction on data that no account owns. */
@@ -108,17 +99,8 @@ export class AuditLog {
     time: Date,
     recorded: readonly Recorded[],
   ): Promise<void> {
-    const known = await this.#heads.findOne({ _id: chain }).session(session).lean();
-    const head = known ?? CHAIN_START;
-    const entries: AuditEntry[] = [];
-    for (const { act, acting } of recorded) {
-      entries.push(entryOf(chain, entries.at(-1) ?? head, time, act, acting));
-    }
-    const { seq, hash } = entries.at(-1) ?? head;
-    const update = { $set: { seq, hash }, $setOnInsert: { pruned: null } };
-    await this.#heads.updateOne({ _id: chain }, update, { session, upsert: true });
-    const writes = entries.map((entry) => ({ insertOne: { document: entryDocument(entry) } }));
-    await this.#entries.bulkWrite(writes, { session });
+    const contents = recorded.map(({ act, acting }) => contentOf(time, act, acting));
+    await append(this.#chains(session), chain, contents);
   }
 
   /** Entries by time, or those of one account in the order of its chain; a batch at a time. */
@@ -150,8 +132,12 @@ export class AuditLog {
    */
   async anonymize(session: ClientSession, userId: string): Promise<string | undefined> {
     const pseudonym = await this.#pseudonym(userId);
-    const chains = { entries: this.#entries, heads: this.#heads, session };
-    return (await renameSome(chains, userId, pseudonym)) ? pseudonym : undefined;
+    const isDone = await renameSome(this.#chains(session), userId, pseudonym);
+    return isDone ? pseudonym : undefined;
+  }
+
+  #chains(session: ClientSession) {
+    return { entries: this.#entries, heads: this.#heads, session };
   }
 
   /** It depends on a key in the database, so a log that is kept elsewhere does not identify people. */
@@ -176,7 +162,7 @@ export class AuditLog {
       let isDone = false;
       while (!isDone && stopping?.aborted !== true) {
         isDone = await this.transact(({ session }) =>
-          pruneChain({ entries: this.#entries, heads: this.#heads, session }, chain, before),
+          pruneChain(this.#chains(session), chain, before),
         );
       }
     }

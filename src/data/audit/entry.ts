@@ -32,11 +32,8 @@ export function accountTarget(id: string): Act['target'] {
   return { type: 'account', id };
 }
 
-export interface AuditEntry {
-  /** Each account has a chain of entries, and so does the service. */
-  chain: string;
-  /** The place in the chain, from 1. */
-  seq: number;
+/** An entry without its place in a chain. */
+export interface EntryContent {
   time: Date;
   action: string;
   actor: Actor;
@@ -44,6 +41,13 @@ export interface AuditEntry {
   requestId: string | null;
   target: Act['target'];
   changes: Readonly<Record<string, unknown>>;
+}
+
+export interface AuditEntry extends EntryContent {
+  /** Each account has a chain of entries, and so does the service. */
+  chain: string;
+  /** The place in the chain, from 1. */
+  seq: number;
   previousHash: string;
   /** SHA-256 in hex of the JSON of the rest, with the members of each object sorted by name. */
   hash: string;
@@ -74,35 +78,25 @@ export function chainName(chain: string): string {
     : `the ${chain}`;
 }
 
-/** The entry of an act that follows `previous`. */
-export function entryOf(
-  chain: string,
-  previous: ChainEnd,
+/** The entry of an act. */
+export function contentOf(
   time: Date,
   { action, target, changes = {} }: Act,
   { actor, source }: Acting,
-): AuditEntry {
-  const content = {
-    chain,
-    time,
-    action,
-    actor,
+): EntryContent {
+  return {
+    ...{ time, action, actor, target },
     address: source?.address ?? null,
     requestId: source?.requestId ?? null,
-    target,
     // As JSON, so that the hash is the same when it is read back.
     changes: JSON.parse(JSON.stringify(changes)) as Record<string, unknown>,
   };
-  return linked(content, previous);
 }
 
-/** An entry with its place in the chain after `previous`. */
-export function linked(
-  entry: Omit<AuditEntry, 'seq' | 'previousHash' | 'hash'>,
-  previous: ChainEnd,
-): AuditEntry {
-  const content = { ...entry, seq: previous.seq + 1, previousHash: previous.hash };
-  return { ...content, hash: hashOf(content) };
+/** An entry with its place in a chain after `previous`. */
+export function linked(chain: string, content: EntryContent, previous: ChainEnd): AuditEntry {
+  const placed = { ...content, chain, seq: previous.seq + 1, previousHash: previous.hash };
+  return { ...placed, hash: hashOf(placed) };
 }
 
 export function hashOf(content: object): string {
