@@ -1,12 +1,13 @@
-import closeWithGrace from 'close-with-grace';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import closeWithGrace from 'close-with-grace';
+
 import { type ApiPart, partsWithPorts } from './app/api-description';
 import { exitWithin, prepareExit } from './app/process/exit';
 import { limitHeapGrowth } from './app/process/heap';
-import { onFirstStart } from './app/first-start';
+import { onFirstStart } from './app/seeds';
 import { listen, urlOf } from './app/listen';
 import { type Program, startProgram } from './app/program';
 import { EXIT, exitOf } from './cli/exit-codes';

@@ -1,4 +1,4 @@
-import { CommandError } from '../../src/cli/errors';
+import { CommandError } from '../../src/cli/exit-codes';
 import { jsonArray } from '../../src/core/text/json-array';
 import { isRecord } from '../../src/core/values';
 import { accountTarget, type Acting } from '../../src/data/audit/entry';

@@ -2,7 +2,7 @@ import { hostSettings } from '../../src/core/settings/host-settings';
 import type { Host } from '../../src/plugins/host';
 import type { FirstStart } from '../../src/plugins/plugin';
 import { DAY_MS } from '../../src/core/time';
-import { CommandError } from '../../src/cli/errors';
+import { CommandError } from '../../src/cli/exit-codes';
 import { type Accounts, usualScopes } from '../accounts';
 import type { SignIns } from '../oauth';
 import type { SeededGarden } from './seeded-garden';

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 
-import { CommandError } from '../../src/cli/errors';
+import { CommandError } from '../../src/cli/exit-codes';
 import { ownOrigin } from '../../src/core/settings/public-origin';
 import { Setting } from '../../src/core/settings/settings';
 import { definePlugin } from '../../src/plugins/plugin';

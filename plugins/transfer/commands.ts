@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-import { CommandError } from '../../src/cli/errors';
+import { CommandError } from '../../src/cli/exit-codes';
 import { requireRoom } from '../../src/cli/room';
 import { counted } from '../../src/cli/table';
 import { userName } from '../../src/cli/values';

@@ -17,15 +17,14 @@ import { IdempotencyStore } from '../data/idempotency/idempotency';
 import type { Operation } from '../plugins/operation';
 import type { Plugin, PluginRuntime, SeedKind, SetUpPlugin } from '../plugins/plugin';
 import type { PluginReference } from '../plugins/host';
-import { setUpPlugins } from '../plugins/setup';
+import { setUpPlugins } from '../plugins/loader';
 import type { ApiDescription } from '../plugins/protocol-endpoint';
 import { type ApiPart, describeApi, scopesOf } from './api-description';
 import { scheduledBackups } from './backup/schedule';
 import { DataLayer } from './data-layer';
 import { hostFor } from './host';
-import { hostJobs } from './host-jobs';
+import { hostJobs, JobRunner } from './jobs';
 import type * as Http from './http-listeners';
-import { JobRunner } from './jobs';
 import { type ServerAddresses, ServerConnections } from './server-connections';
 import { readSettings } from './settings';
 

@@ -6,6 +6,14 @@ import type { Metrics } from '../core/metrics';
 import { reasonOf } from '../core/values';
 import { isConnectionError } from '../data/mongodb/errors';
 import type { Job } from '../plugins/plugin';
+import { hostSettings } from '../core/settings/host-settings';
+import type { Settings } from '../core/settings/settings';
+import { DAY_MS, HOUR_MS } from '../core/time';
+import type { AuditLog } from '../data/audit/audit-log';
+import type { Database } from '../data/mongodb/database';
+import type { IdempotencyStore } from '../data/idempotency/idempotency';
+import { pruneDeletions } from '../data/changes/deletions';
+import type { WriteQueue } from '../data/writing/write-queue';
 
 /** Runs each job at once and then at its interval; runs of the same job never overlap. */
 export class JobRunner {
@@ -74,4 +82,34 @@ export class JobRunner {
     if (isConnectionError(error)) this.#log.warn({ job, reason: reasonOf(error) }, message);
     else this.#log.error({ job, err: error }, message);
   }
+}
+
+interface Dependencies {
+  database: Database;
+  writeQueue: WriteQueue;
+  settings: Settings;
+  audit: AuditLog;
+}
+
+/** The host's own jobs, except backups. */
+export function hostJobs(app: Dependencies, idempotency: IdempotencyStore): Job[] {
+  const { audit, settings } = app;
+  return [
+    {
+      // Not on connect: commands connect too, and may lack the server's settings.
+      name: 'idempotency key expiry',
+      everySeconds: HOUR_MS / 1000,
+      run: () => idempotency.deleteExpired(),
+    },
+    {
+      name: 'deletion record pruning',
+      everySeconds: DAY_MS / 1000,
+      run: (stopping) => pruneDeletions(app, stopping),
+    },
+    {
+      name: 'audit log pruning',
+      everySeconds: HOUR_MS / 1000,
+      run: (stopping) => audit.prune(settings.of(hostSettings.auditKeepDays), stopping),
+    },
+  ];
 }

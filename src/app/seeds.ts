@@ -8,6 +8,7 @@ import { reasonOf } from '../core/values';
 import type { AuditLog } from '../data/audit/audit-log';
 import type { SeedKind } from '../plugins/plugin';
 import { PROJECT_FOLDER } from '../core/settings/project';
+import type { App } from './app';
 
 /** The folder of the seeds that come with the program. */
 export const SEEDS_FOLDER = path.join(PROJECT_FOLDER, 'seeds');
@@ -91,4 +92,15 @@ async function check(
   const checked = kind.schema.validate(parsed, { ...JSON_VALIDATION, abortEarly: false });
   const faults = checked.error?.details.map(({ message }) => message) ?? [];
   return { faults, content: checked.value };
+}
+
+/** Runs the plugins' hooks for a first start; returns the lines that they print. */
+export async function onFirstStart(app: App, url: string): Promise<string[]> {
+  const { scopes, plugins } = app;
+  const lines: string[] = [];
+  const start = { url, scopes, loadSeeds: () => loadSeeds(app, SEEDS_FOLDER) };
+  for (const { contribution } of plugins) {
+    lines.push(...((await contribution.onFirstStart?.(start)) ?? []));
+  }
+  return lines;
 }

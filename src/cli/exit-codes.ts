@@ -3,7 +3,6 @@ import { CommanderError } from 'commander';
 import { ApiError, OperatorError } from '../core/errors';
 import { SettingsError } from '../core/settings/settings';
 import { isConnectionError } from '../data/mongodb/errors';
-import { UsageError } from './errors';
 
 export const EXIT = { done: 0, failed: 1, wrongUse: 2 } as const;
 
@@ -24,3 +23,9 @@ function messageOf(error: unknown): string {
   if (isConnectionError(error)) return `MongoDB cannot be reached: ${error.message}`;
   return error.stack ?? error.message;
 }
+
+/** Tells the operator why a command failed. Exit code 1. */
+export class CommandError extends OperatorError {}
+
+/** Tells the operator what is wrong with the arguments. Exit code 2. */
+export class UsageError extends Error {}

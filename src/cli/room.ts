@@ -1,6 +1,6 @@
 import type { Account } from '../core/identity';
 import type { Host } from '../plugins/host';
-import { CommandError } from './errors';
+import { CommandError } from './exit-codes';
 
 /**
  * Returns why the quotas of an account have no room for more records, a sentence each.

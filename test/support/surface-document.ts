@@ -1,5 +1,5 @@
 import type { Surface } from '../../src/app/surface';
-import { surfaceTables, type Table } from '../../src/cli/surface-tables';
+import { surfaceTables, type Table } from '../../src/cli/commands/audit-routes';
 
 const INTRODUCTION = `# The surface
 

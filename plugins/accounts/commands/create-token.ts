@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-import { UsageError } from '../../../src/cli/errors';
+import { UsageError } from '../../../src/cli/exit-codes';
 import { duration, newUserName, tierOption } from '../../../src/cli/values';
 import { ACCOUNT_ID, ACCOUNT_ID_RULE, backendId, type Tier } from '../../../src/core/identity';
 import { nameFault } from '../../../src/core/text/names';

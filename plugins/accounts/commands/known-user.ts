@@ -1,4 +1,4 @@
-import { CommandError } from '../../../src/cli/errors';
+import { CommandError } from '../../../src/cli/exit-codes';
 import type { Account } from '../../../src/core/identity';
 import type { Accounts } from '../accounts';
 

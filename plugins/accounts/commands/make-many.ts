@@ -1,4 +1,4 @@
-import { CommandError } from '../../../src/cli/errors';
+import { CommandError } from '../../../src/cli/exit-codes';
 import { chunksOf, reasonOf } from '../../../src/core/values';
 import type { StreamedResult } from '../../../src/plugins/command';
 import type { Accounts } from '../accounts';

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 
 import { counted, table } from '../../../src/cli/table';
 import { duration, userName, uuid } from '../../../src/cli/values';
-import { CommandError, UsageError } from '../../../src/cli/errors';
+import { CommandError, UsageError } from '../../../src/cli/exit-codes';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
 import type { Accounts } from '../accounts';

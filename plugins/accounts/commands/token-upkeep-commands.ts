@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-import { CommandError } from '../../../src/cli/errors';
+import { CommandError } from '../../../src/cli/exit-codes';
 import { counted } from '../../../src/cli/table';
 import { duration, uuid } from '../../../src/cli/values';
 import { DAY_MS } from '../../../src/core/time';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 
 import { table } from '../../../src/cli/table';
 import { tierOption, timezone, userName } from '../../../src/cli/values';
-import { UsageError } from '../../../src/cli/errors';
+import { UsageError } from '../../../src/cli/exit-codes';
 import type { Account, Tier } from '../../../src/core/identity';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';

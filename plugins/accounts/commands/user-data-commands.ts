@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-import { UsageError } from '../../../src/cli/errors';
+import { UsageError } from '../../../src/cli/exit-codes';
 import { table } from '../../../src/cli/table';
 import { userName } from '../../../src/cli/values';
 import type { CommandLine } from '../../../src/plugins/command';

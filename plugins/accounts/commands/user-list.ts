@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-import { CommandError } from '../../../src/cli/errors';
+import { CommandError } from '../../../src/cli/exit-codes';
 import { TIERS, type Tier } from '../../../src/core/identity';
 import { newUserNameFault } from '../../../src/core/text/names';
 import { reasonOf } from '../../../src/core/values';

@@ -1,4 +1,4 @@
-import { CommandError } from '../../../src/cli/errors';
+import { CommandError } from '../../../src/cli/exit-codes';
 import { idText } from '../../../src/core/ids';
 import type { TokenDocument } from '../model';
 

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
-import { CommandError } from '../../../src/cli/errors';
+import { CommandError } from '../../../src/cli/exit-codes';
 import { counted, table } from '../../../src/cli/table';
 import { nameFault } from '../../../src/core/text/names';
 import type { CommandLine } from '../../../src/plugins/command';

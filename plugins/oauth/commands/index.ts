@@ -1,4 +1,4 @@
-import { UsageError } from '../../../src/cli/errors';
+import { UsageError } from '../../../src/cli/exit-codes';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
 import { clientCommands } from './client';

@@ -1,4 +1,4 @@
-import { CommandError, UsageError } from '../../../src/cli/errors';
+import { CommandError, UsageError } from '../../../src/cli/exit-codes';
 import { counted, table } from '../../../src/cli/table';
 import { userName, uuid } from '../../../src/cli/values';
 import type { CommandLine } from '../../../src/plugins/command';

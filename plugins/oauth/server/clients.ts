@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { CommandError } from '../../../src/cli/errors';
+import { CommandError } from '../../../src/cli/exit-codes';
 import { hashOf } from '../../../src/core/identity';
 import { payloadOf, type StateStore } from '../state/store';
 import { OPERATORS_CLIENT } from './client-metadata';

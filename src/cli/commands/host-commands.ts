@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 
-import { UsageError } from '../errors';
+import { UsageError, EXIT } from '../exit-codes';
 import type { CommandResult } from '../../plugins/command';
 import { reconcile, type Reconciliation } from '../../app/reconcile';
 import { loadSeeds, SEEDS_FOLDER } from '../../app/seeds';
@@ -9,7 +9,6 @@ import { backupCommands } from './backup-commands';
 import type { CommandRunner } from '../command-line';
 import { configCommands } from './config-commands';
 import { doctorCommand } from './doctor-command';
-import { EXIT } from '../exit-codes';
 import { migrateCommands } from './migrate-commands';
 import { withProgress } from '../progress';
 import { counted, table } from '../table';

@@ -1,8 +1,7 @@
 import type { SchemaStatus } from '../../data/schema/stored-schema';
 import type { CommandResult } from '../../plugins/command';
 import type { CommandRunner } from '../command-line';
-import { CommandError } from '../errors';
-import { EXIT } from '../exit-codes';
+import { CommandError, EXIT } from '../exit-codes';
 import { counted, table } from '../table';
 
 export function migrateCommands(commandLine: CommandRunner): void {

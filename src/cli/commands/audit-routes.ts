@@ -1,5 +1,37 @@
-import type { Endpoint, Surface } from '../app/surface';
-import { operationName, requiredScopes } from '../plugins/operation-facts';
+import type { Command } from 'commander';
+
+import { type Endpoint, type Surface, surfaceOf } from '../../app/surface';
+import { operationName, requiredScopes } from '../../plugins/operation-facts';
+import type { CommandRunner } from '../command-line';
+import { table } from '../table';
+
+export function listRoutes(parent: Command, commandLine: CommandRunner): void {
+  parent
+    .command('routes')
+    .summary('list all operations, who may call them, and their data')
+    .description(
+      `Lists every endpoint, public ones first, with its access, rate limit budget, quota, tool and plugin. Then lists the middleware of operations, the plugins whose data they may access, and all collections with their indexes. Needs no server.`,
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ npm run --silent cli -- audit routes
+  $ npm run --silent cli -- audit routes --json
+
+With --json, prints an object with the arrays endpoints, reach and collections, which include
+reasons, JSON Schemas and the collections of each operation.`,
+    )
+    .action(() => {
+      commandLine.runOffline((app) => {
+        const surface = surfaceOf(app);
+        const tables = surfaceTables(surface).map(
+          ({ title, headings, rows }) => `${title}\n\n${table(headings, rows, ' ')}`,
+        );
+        return { result: surface, text: tables.join('\n\n') };
+      });
+    });
+}
 
 const NONE = '-';
 
