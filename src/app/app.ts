@@ -8,9 +8,9 @@ import type { AuditLog } from '../data/audit/audit-log';
 import type { Acting } from '../data/audit/entry';
 import type { Database } from '../data/mongodb/database';
 import type { Fence } from '../data/schema/fence';
-import type { StoredSchema } from '../data/schema/stored-schema';
+import { StoredSchema } from '../data/schema/stored-schema';
 import type { DerivedData } from '../data/writing/derived';
-import type { WriteQueue } from '../data/writing/write-queue';
+import { WriteQueue } from '../data/writing/write-queue';
 import { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings/settings';
 import { IdempotencyStore } from '../data/idempotency/idempotency';
@@ -20,7 +20,6 @@ import type { PluginReference } from '../plugins/host';
 import { setUpPlugins } from '../plugins/loader';
 import type { ApiDescription } from '../plugins/protocol-endpoint';
 import { type ApiPart, describeApi, scopesOf } from './api-description';
-import { scheduledBackups } from './backup/schedule';
 import { DataLayer } from './data-layer';
 import { hostFor } from './host';
 import { hostJobs, JobRunner } from './jobs';
@@ -76,22 +75,8 @@ export class App {
     this.#options = options;
     this.settings = readSettings(plugins, env);
     this.scopes = scopesOf(plugins);
-    const data = new DataLayer({
-      plugins,
-      settings: this.settings,
-      log,
-      metrics,
-      acting,
-      identity: () => this.identity,
-      listeners: () => this.contributions.flatMap(({ listeners = [] }) => listeners),
-    });
-    ({
-      database: this.database,
-      audit: this.audit,
-      fence: this.fence,
-      writeQueue: this.writeQueue,
-      schema: this.schema,
-    } = data);
+    const data = new DataLayer({ plugins, settings: this.settings, log, metrics, acting });
+    ({ database: this.database, audit: this.audit, fence: this.fence } = data);
     const connections = new ServerConnections(this.database, log, metrics);
     this.#connections = connections;
     this.plugins = setUpPlugins(plugins, (plugin) => {
@@ -104,6 +89,14 @@ export class App {
     const identity = contributions.find((each) => each.identity)?.identity;
     if (!identity) throw new Error('No plugin contributes the identity of callers.');
     this.identity = identity;
+    const listeners = contributions.flatMap((each) => each.listeners ?? []);
+    this.writeQueue = new WriteQueue({ ...data, identity, listeners }, { log, metrics });
+    this.schema = new StoredSchema(this.database, {
+      ...data,
+      raiseRevisions: async () => {
+        await identity.raiseRevisions(1);
+      },
+    });
     this.operations = this.plugins.flatMap(({ operations }) => operations);
     const { database, settings } = this;
     this.#idempotency = new IdempotencyStore(database, connections.mongo, settings, metrics);
@@ -116,16 +109,9 @@ export class App {
     for (const reading of contributions.flatMap((each) => each.readings ?? [])) {
       metrics.reading(reading);
     }
-    const backups = scheduledBackups(this.settings, this.database, () => this.#mongodbUri);
-    if (backups) metrics.reading(backups.lastSuccess);
-    this.#jobs = new JobRunner(
-      [
-        ...hostJobs(this, this.#idempotency),
-        ...(backups ? [backups.job] : []),
-        ...contributions.flatMap((each) => each.jobs ?? []),
-      ],
-      { log, metrics },
-    );
+    const jobs = hostJobs(this, this.#idempotency, () => this.#mongodbUri);
+    const all = [...jobs, ...contributions.flatMap((each) => each.jobs ?? [])];
+    this.#jobs = new JobRunner(all, { log, metrics });
   }
 
   /**

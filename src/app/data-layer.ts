@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 
-import type { Identity } from '../core/identity';
 import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings/settings';
 import { AccountData } from '../data/accounts/account-data';
@@ -17,9 +16,7 @@ import { collectionOf, isTracked, type ModelDefinition } from '../data/model/mod
 import { countedFilter, Quotas } from '../data/model/quotas';
 import { Database } from '../data/mongodb/database';
 import { Fence, KnownMigrations } from '../data/schema/fence';
-import { StoredSchema } from '../data/schema/stored-schema';
-import type { Listener } from '../data/writing/transaction';
-import { WriteQueue } from '../data/writing/write-queue';
+import type { NamedMigration } from '../data/schema/migration';
 import type { Plugin } from '../plugins/plugin';
 
 interface DataOptions {
@@ -28,34 +25,34 @@ interface DataOptions {
   log: Logger;
   metrics: Metrics;
   acting: Acting;
-  /** Contributed by plugins, and available once they are set up. */
-  identity: () => Identity;
-  listeners: () => readonly Listener[];
 }
 
-/** The database with all models, the write queue, the audit log, quotas and the stored schema. */
+/** What needs no plugin to be set up: the database with all models, the audit log and quotas. */
 export class DataLayer {
   readonly database: Database;
   readonly fence: Fence;
   readonly audit: AuditLog;
   readonly accountData: AccountData;
   readonly quotas: Quotas;
-  readonly writeQueue: WriteQueue;
-  readonly schema: StoredSchema;
+  /** How to count the records of each quota. */
+  readonly counts: ReadonlyMap<string, CountRecords>;
+  /** In order. */
+  readonly migrations: readonly NamedMigration[];
+  readonly known: KnownMigrations;
   /** Derived data of the host, rebuilt before that of plugins. */
   readonly derived: readonly DerivedData[];
 
-  constructor({ plugins, settings, log, metrics, acting, identity, listeners }: DataOptions) {
+  constructor({ plugins, settings, log, metrics, acting }: DataOptions) {
     const models = plugins.flatMap((plugin) => plugin.models ?? []);
     this.database = new Database(metrics);
-    const migrations = plugins.flatMap(({ name: plugin, migrations: own = [] }) =>
+    this.migrations = plugins.flatMap(({ name: plugin, migrations: own = [] }) =>
       own.map((migration) => ({ id: `${plugin}/${migration.name}`, plugin, migration })),
     );
-    const known = new KnownMigrations(
-      migrations,
+    this.known = new KnownMigrations(
+      this.migrations,
       plugins.map(({ name }) => name),
     );
-    this.fence = new Fence(this.database, known, log, metrics);
+    this.fence = new Fence(this.database, this.known, log, metrics);
     this.audit = new AuditLog(this.database, this.fence, acting);
     this.accountData = new AccountData(this.database, [...hostModels, ...models], this.audit);
     this.quotas = new Quotas(
@@ -63,36 +60,17 @@ export class DataLayer {
       settings,
     );
     for (const model of [...hostModels, ...models]) this.database.model(model);
-    const counts = new Map(
+    this.counts = new Map(
       plugins.flatMap(({ quotas = {}, models: own = [] }) =>
         Object.keys(quotas).map((quota) => [quota, this.#counting(quota, own)]),
       ),
     );
-    this.writeQueue = new WriteQueue(
-      {
-        database: this.database,
-        audit: this.audit,
-        fence: this.fence,
-        identity,
-        listeners,
-        quotas: this.quotas,
-        counts,
-      },
-      { log, metrics },
-    );
-    this.schema = new StoredSchema(this.database, {
-      migrations,
-      known,
-      raiseRevisions: async () => {
-        await identity().raiseRevisions(1);
-      },
-    });
     this.derived = [
       // First, because rebuilding other data moves revisions too.
       ...models
         .filter(isTracked)
         .map((each) => missingRevisions(collectionOf(each), this.database.model(each))),
-      ...[...counts].map(([quota, count]) => quotaUsage(quota, count)),
+      ...[...this.counts].map(([quota, count]) => quotaUsage(quota, count)),
     ];
   }
 

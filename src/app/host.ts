@@ -5,6 +5,7 @@ import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings/settings';
 import { withTimeout } from '../core/async';
 import type { DerivedData } from '../data/writing/derived';
+import type { WriteQueue } from '../data/writing/write-queue';
 import { Lease, leaseModel } from '../data/schema/lease';
 import type { Host, PluginReference } from '../plugins/host';
 import { LoaderError } from '../plugins/loader';
@@ -18,6 +19,7 @@ interface AppForPlugins {
   readonly settings: Settings;
   readonly scopes: ReadonlyMap<string, string>;
   readonly metrics: Metrics;
+  readonly writeQueue: WriteQueue;
   readonly derived: readonly DerivedData[];
   readonly unready: string | undefined;
   readonly warnings: readonly string[];
@@ -38,7 +40,7 @@ export function hostFor(
   plugin: Plugin,
   { log, app, plugins, data, connections }: HostDependencies,
 ): Host {
-  const { accountData, audit, database, fence, quotas, writeQueue } = data;
+  const { accountData, audit, database, fence, quotas } = data;
   const { name, requires, collects = [] } = plugin;
   const fail = (fault: string): never => {
     throw new LoaderError([`plugins/${name}: ${fault}`]);
@@ -52,7 +54,7 @@ export function hostFor(
       if (!requires.includes(other.name)) fail(`uses ${other.name} without requiring it`);
       return app.exportsOf(other);
     },
-    transact: (userId, work) => writeQueue.run(userId, work),
+    transact: (userId, work) => app.writeQueue.run(userId, work),
     transactShared: (work) => audit.transact(work),
     accountData,
     lease: (name) => new Lease(database.model(leaseModel), name),

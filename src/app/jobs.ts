@@ -14,6 +14,7 @@ import type { Database } from '../data/mongodb/database';
 import type { IdempotencyStore } from '../data/idempotency/idempotency';
 import { pruneDeletions } from '../data/changes/deletions';
 import type { WriteQueue } from '../data/writing/write-queue';
+import { scheduledBackups } from './backup/schedule';
 
 /** Runs each job at once and then at its interval; runs of the same job never overlap. */
 export class JobRunner {
@@ -89,12 +90,24 @@ interface Dependencies {
   writeQueue: WriteQueue;
   settings: Settings;
   audit: AuditLog;
+  metrics: Metrics;
 }
 
-/** The host's own jobs, except backups. */
-export function hostJobs(app: Dependencies, idempotency: IdempotencyStore): Job[] {
-  const { audit, settings } = app;
+/**
+ * The host's own jobs.
+ *
+ * @param mongodbUri returns undefined until the app is connected
+ */
+export function hostJobs(
+  app: Dependencies,
+  idempotency: IdempotencyStore,
+  mongodbUri: () => string | undefined,
+): Job[] {
+  const { audit, database, metrics, settings } = app;
+  const backups = scheduledBackups(settings, database, mongodbUri);
+  if (backups) metrics.reading(backups.lastSuccess);
   return [
+    ...(backups ? [backups.job] : []),
     {
       // Not on connect: commands connect too, and may lack the server's settings.
       name: 'idempotency key expiry',

@@ -24,8 +24,8 @@ test('events that listeners emit are handled, and what their listeners record is
       database,
       fence,
       audit,
-      identity: () => identity,
-      listeners: () => listeners,
+      identity,
+      listeners,
       quotas: new Quotas(new Map(), service.app.settings),
       counts: new Map(),
     };

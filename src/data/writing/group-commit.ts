@@ -28,13 +28,14 @@ export class WriteTimeout extends ApiError {
 /** The outcome of a commit is unknown, so its writes must not be retried. */
 export class CommitUnknownError extends WriteTimeout {}
 
-/** Dependencies of transactions; functions return those that are set up later. */
+/** Dependencies of transactions. */
 export interface GroupCommitDependencies {
   database: Database;
   fence: Fence;
   audit: AuditLog;
-  identity: () => Identity;
-  listeners: () => readonly Listener[];
+  identity: Identity;
+  /** In the order of the plugins. */
+  listeners: readonly Listener[];
   quotas: Quotas;
   /** How to count the records of each quota. */
   counts: ReadonlyMap<string, CountRecords>;
@@ -66,7 +67,7 @@ export async function commitGroup(
   try {
     session.startTransaction(TRANSACTION_OPTIONS);
     const userIds = [...new Set(writes.map(({ userId }) => userId))];
-    const accounts = await identity().open(session, userIds);
+    const accounts = await identity.open(session, userIds);
     // Awaited before the commit.
     const fenced = fence.look();
     fenced.catch(() => undefined);
@@ -84,7 +85,7 @@ export async function commitGroup(
     for (const [userId, { tx, recorded }] of opened) {
       if (recorded.length > 0) await audit.append(session, chainOf(userId), tx.now, recorded);
     }
-    await identity().close(session, new Map([...opened].map(([id, { added }]) => [id, added])));
+    await identity.close(session, new Map([...opened].map(([id, { added }]) => [id, added])));
     await buffer.flushAll();
     await fenced;
     const isGivenUp = (): boolean => writes.some((write) => write.isGivenUp);
@@ -156,7 +157,7 @@ async function openTransaction(
     const own: Transaction = {
       ...shared,
       emit: async (event, payload) => {
-        for (const listener of listeners()) {
+        for (const listener of listeners) {
           // `on` has checked that the listener takes this payload.
           if (listener.event === event) await listener.handle(own, payload as never);
         }
