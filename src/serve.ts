@@ -5,8 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 
 import { type ApiPart, partsWithPorts } from './app/api-description';
-import { exitWithin, prepareExit } from './app/process/exit';
-import { limitHeapGrowth } from './app/process/heap';
+import { exitWithin, prepareExit, limitHeapGrowth } from './app/process';
 import { onFirstStart } from './app/seeds';
 import { listen, urlOf } from './app/listen';
 import { type Program, startProgram } from './app/program';

@@ -1,5 +1,5 @@
 import { CommandError } from '../../src/cli/exit-codes';
-import { jsonArray } from '../../src/core/text/json-array';
+import { jsonArray } from '../../src/core/text/json';
 import { isRecord } from '../../src/core/values';
 import { accountTarget, type Acting } from '../../src/data/audit/entry';
 import type { Transaction } from '../../src/data/writing/transaction';

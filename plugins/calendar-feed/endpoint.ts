@@ -1,17 +1,15 @@
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
 
-import { Content } from '../../src/core/http/content';
+import { Content, sendContent } from '../../src/core/http/content';
 import { notFound } from '../../src/core/errors';
 import { addDays, calendarOf as daysOf } from '../../src/core/time';
-import { checked } from '../../src/fields/checked';
-import { ValidationErrors } from '../../src/fields/validation-errors';
+import { checked, ValidationErrors } from '../../src/fields/validation';
 import {
   getEndpoint,
   type ProtocolApi,
   type ProtocolEndpoint,
 } from '../../src/plugins/protocol-endpoint';
-import { sendContent } from '../../src/plugins/send-content';
 import type { Accounts } from '../accounts';
 import type { Care } from '../care';
 import type { Calendars } from './calendars';

@@ -1,6 +1,6 @@
 import type { Account } from '../../src/core/identity';
 import { idText } from '../../src/core/ids';
-import { takePage } from '../../src/core/text/json-array';
+import { takePage } from '../../src/core/text/json';
 import { chunksOf } from '../../src/core/values';
 import type { ChangedList } from '../../src/data/changes/changes';
 import type { Tenant } from '../../src/data/model/models';

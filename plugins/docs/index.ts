@@ -1,11 +1,10 @@
 import type { Context } from 'koa';
 
-import { Content } from '../../src/core/http/content';
+import { Content, sendContent } from '../../src/core/http/content';
 import { notFound } from '../../src/core/errors';
 import { DAY_MS } from '../../src/core/time';
 import type { JsonSchema } from '../../src/fields/json-schema';
 import { definePlugin } from '../../src/plugins/plugin';
-import { sendContent } from '../../src/plugins/send-content';
 import { type ApiDescription, getEndpoint } from '../../src/plugins/protocol-endpoint';
 import { openApiCommand } from './commands';
 import { openApiDocument } from './openapi/document';

@@ -4,11 +4,10 @@ import path from 'node:path';
 
 import type { Context } from 'koa';
 
-import { Content } from '../../src/core/http/content';
+import { Content, sendContent } from '../../src/core/http/content';
 import { CONVENTIONS } from './conventions';
 import { notFound } from '../../src/core/errors';
 import { PROJECT_FOLDER } from '../../src/core/settings/project';
-import { sendContent } from '../../src/plugins/send-content';
 
 /** Resolved without loading the package, which would take a quarter of the start-up time. */
 const SWAGGER_UI = path.dirname(require.resolve('swagger-ui-dist/package.json'));

@@ -6,7 +6,7 @@ import type { Transaction } from '../../src/data/writing/transaction';
 import { plantArchived, unknownPlant } from '../plants';
 import type { EventContext } from './context';
 import { unknownEvent } from './errors';
-import { newEvent } from './new-event';
+import { newEvent } from './service';
 import { viewOf } from './list/present';
 import { type EventView, type LogCare, MAX_AT_ONCE, type SeveralPlants } from './schema';
 

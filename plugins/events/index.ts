@@ -44,7 +44,7 @@ export { laterCare, NEVER_CARED } from './derived/last-care';
 export { eventLimitReached, scheduleNotFound, unknownSchedule } from './errors';
 export type { AlikeGrowth, DayCount, EventSums } from './derived/event-sums';
 export { EVENT_QUOTA } from './model';
-export { newEvent } from './new-event';
+export { newEvent } from './service';
 
 /** The interface of events for other plugins. */
 export type Events = Pick<

@@ -1,4 +1,4 @@
-import { idText, toStoredId } from '../../src/core/ids';
+import { idText, toStoredId, newId } from '../../src/core/ids';
 import { batchesOf } from '../../src/data/model/batches';
 import { LIVE, type Tenant } from '../../src/data/model/models';
 import { newestFirst } from '../../src/data/page';
@@ -11,7 +11,6 @@ import type { EventSums } from './derived/event-sums';
 import { eventGone, eventNotFound } from './errors';
 import { presented, viewOf } from './list/present';
 import { careChanged } from './domain-events';
-import { dayFor, newEvent, photoReferences } from './new-event';
 import {
   type CreateEvent,
   event,
@@ -19,6 +18,8 @@ import {
   type EventView,
   type UpdateEvent,
 } from './schema';
+import type { Account } from '../../src/core/identity';
+import { calendarOf } from '../../src/core/time';
 
 /** Single events, and bulk inserts for other plugins. */
 export class EventService {
@@ -148,4 +149,45 @@ export class EventService {
     if (view) return view;
     throw new Error('One event was presented as none.');
   }
+}
+
+/**
+ * The calendar day of an event that is logged or moved now. The event keeps it, even if the time zone of
+ * the account changes.
+ */
+export function dayFor({ timezone }: Account, occurredAt: Date): string {
+  return calendarOf(timezone)(occurredAt);
+}
+
+/**
+ * The document of a new event of a plant, which by default happened now. The caller checks that its
+ * photos are the account's.
+ */
+export function newEvent(
+  { userId, account, now }: Pick<Transaction, 'userId' | 'account' | 'now'>,
+  plantId: string,
+  body: CreateEvent,
+): EventDocument {
+  const { occurredAt = now } = body;
+  return {
+    ...event.toDocument(
+      { ...body, occurredAt },
+      {
+        _id: newId(),
+        userId,
+        plantId: toStoredId(plantId),
+        createdAt: now,
+        updatedAt: now,
+        occurredOn: dayFor(account, occurredAt),
+      },
+    ),
+    deletedAt: null,
+    photos: photoReferences(body.photoIds ?? []),
+    ...(body.scheduleId && { scheduleId: toStoredId(body.scheduleId) }),
+  };
+}
+
+/** The references of an event to its photos. */
+export function photoReferences(photoIds: readonly string[]): EventDocument['photos'] {
+  return photoIds.map((id) => ({ photoId: toStoredId(id) }));
 }

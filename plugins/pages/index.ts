@@ -1,8 +1,7 @@
-import { Content } from '../../src/core/http/content';
+import { Content, sendContent } from '../../src/core/http/content';
 import type { JsonSchema } from '../../src/fields/json-schema';
 import { definePlugin } from '../../src/plugins/plugin';
 import { getEndpoint, type ProtocolEndpoint } from '../../src/plugins/protocol-endpoint';
-import { sendContent } from '../../src/plugins/send-content';
 import { showFront } from './front';
 import { SIGN, STYLE } from './style';
 

@@ -4,8 +4,7 @@ import type { Account } from '../../src/core/identity';
 import { yieldToEventLoop } from '../../src/core/async';
 import { calendarOf, dayNumber } from '../../src/core/time';
 import { isRecord } from '../../src/core/values';
-import { checked } from '../../src/fields/checked';
-import type { ValidationErrors } from '../../src/fields/validation-errors';
+import { checked, type ValidationErrors } from '../../src/fields/validation';
 import { faultsOf, MAX_SCHEDULES } from '../care';
 import { cropFault } from '../photos';
 import {

@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from '../../src/core/async';
 import { idText } from '../../src/core/ids';
-import { jsonArray } from '../../src/core/text/json-array';
+import { jsonArray } from '../../src/core/text/json';
 import type { Tenant } from '../../src/data/model/models';
 import { descriptionOf } from '../../src/fields/description';
 import type { Care, ScheduleView } from '../care';

@@ -2,9 +2,9 @@ import { Readable } from 'node:stream';
 
 import { CsvError, parse } from 'csv-parse';
 
-import { PIECE_LENGTH } from '../../src/core/text/json-array';
+import { PIECE_LENGTH } from '../../src/core/text/json';
 import { isCalendarDay, startOfDay } from '../../src/core/time';
-import type { ValidationErrors } from '../../src/fields/validation-errors';
+import type { ValidationErrors } from '../../src/fields/validation';
 import { unguarded } from './guard';
 import { PLANT_FIELDS, type Table } from './schema';
 

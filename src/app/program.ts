@@ -1,14 +1,19 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+
 import type { Logger } from 'pino';
 
 import { App } from './app';
 import { findMongodb, type Waiting } from '../servers/external-mongodb';
 import type { Acting } from '../data/audit/entry';
-import { openLog } from './process/log';
-import { measureProcess } from './process/process-metrics';
+import { openLog } from './log';
 import { loadServerPlugins } from '../plugins/loader';
 import type { Plugin } from '../plugins/plugin';
 import { acquireServers, type Progress, type Role, type Servers } from '../servers';
+import { freeBytes } from '../core/disk';
+import type { Metrics } from '../core/metrics';
 import { hostSettings } from '../core/settings/host-settings';
+import type { Settings } from '../core/settings/settings';
 import { withTimeout } from '../core/async';
 
 /** How long the app may take to close its connections before the servers are stopped. */
@@ -134,4 +139,26 @@ async function prepare(
     app.reportMigration(line);
     progress(line);
   }, stopping);
+}
+
+/** Adds the metrics of the log, the data directory and the certificate. */
+function measureProcess(metrics: Metrics, settings: Settings, droppedLogLines: () => number): void {
+  metrics.reading({
+    name: 'log_lines_dropped_total',
+    help: 'Log lines dropped because the reader was too slow',
+    isTotal: true,
+    read: droppedLogLines,
+  });
+  metrics.reading({
+    name: 'data_dir_free_bytes',
+    help: 'Free bytes on the disk of DATA_DIR',
+    read: () => freeBytes(settings.of(hostSettings.dataDir)),
+  });
+  const certificate = settings.of(hostSettings.tlsCertFile);
+  if (certificate === undefined) return;
+  metrics.reading({
+    name: 'tls_certificate_expiry_timestamp_seconds',
+    help: 'When the certificate of TLS_CERT_FILE expires',
+    read: async () => Date.parse(new X509Certificate(await readFile(certificate)).validTo) / 1000,
+  });
 }

@@ -8,7 +8,7 @@ import { App } from '../app/app';
 import type { Acting } from '../data/audit/entry';
 import type { CommandLine, CommandResult, RunningApp, StreamedResult } from '../plugins/command';
 import type { Plugin } from '../plugins/plugin';
-import { openLog } from '../app/process/log';
+import { openLog } from '../app/log';
 import { type Program, startProgram } from '../app/program';
 import { readSettings } from '../app/settings';
 import { hostSettings } from '../core/settings/host-settings';

@@ -1,4 +1,4 @@
-import { mongo } from 'mongoose';
+import mongoose, { mongo, type SchemaType } from 'mongoose';
 import { v7 } from 'uuid';
 
 /**
@@ -52,4 +52,24 @@ export function idText(id: StoredId): string {
     scratch[place + 1] = DIGITS[byte & 15] ?? 0;
   });
   return scratch.toString('latin1');
+}
+
+const { UUID } = mongoose.Schema.Types;
+
+/** Extends Mongoose's UUID type to all versions of UUIDs, Buffers (`StoredId`) and comparisons. */
+export function acceptStoredIds(): void {
+  UUID.cast((value: unknown) => {
+    if (value === null || value instanceof mongo.UUID) return value;
+    return new mongo.UUID(Buffer.isBuffer(value) ? value : String(value));
+  });
+  const single = function cast(this: SchemaType, value: unknown): unknown {
+    return this.cast(value);
+  };
+  Object.assign(UUID.prototype, { checkRequired: (value: unknown) => value != null });
+  Object.assign(UUID.prototype.$conditionalHandlers, {
+    $gt: single,
+    $gte: single,
+    $lt: single,
+    $lte: single,
+  });
 }

@@ -1,7 +1,7 @@
 import { decodePlace, encodePlace } from '../core/cursor';
 import { invalidCursor } from '../core/errors';
 import { asUuid, idText, isUuid, toStoredId, type StoredId } from '../core/ids';
-import { takePage } from '../core/text/json-array';
+import { takePage } from '../core/text/json';
 import type { Page } from '../fields/page';
 
 /** A position in a list that is sorted by a date, then by id: just after this record. */

@@ -3,8 +3,7 @@ import { createBrotliCompress, createGzip } from 'node:zlib';
 
 import type { Middleware } from 'koa';
 
-import { BROTLI_OPTIONS, type Coding, compress } from '../core/http/content';
-import { codingFor, setEtag } from '../plugins/send-content';
+import { BROTLI_OPTIONS, type Coding, compress, codingFor, setEtag } from '../core/http/content';
 
 /** How much of a body is written to the connection at once. */
 const SLICE_BYTES = 64 * 1024;

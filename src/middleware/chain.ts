@@ -12,10 +12,9 @@ import { authenticate, requireScope, refuseBackend, requireTier } from './access
 import { bodyParserOf } from './body-parser';
 import { conditional, etag, ifMatch, noStore } from './conditional';
 import { putHandler, readHandler, writeHandler } from './handler';
-import { idempotency } from './idempotency';
 import type { RateLimits } from './rate-limits';
 import { type ResponseCache, responseCache } from './response-cache';
-import { transaction } from './transaction';
+import { idempotency, transaction } from './transaction';
 import { validate } from './validate';
 
 /** What the steps need. */

@@ -1,9 +1,8 @@
 import type { Middleware } from 'koa';
 
-import { etagOf, namesEtag } from '../core/http/content';
+import { etagOf, namesEtag, codingFor, sendContent, setEtag } from '../core/http/content';
 import { preconditionFailed } from '../core/errors';
 import type { Handler } from '../plugins/operation';
-import { codingFor, sendContent, setEtag } from '../plugins/send-content';
 import { readCallOf } from './handler';
 
 /**

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { Content, TextStream } from '../core/http/content';
 import { ownOrigin, publicOriginOf } from '../core/settings/public-origin';
 import type { Settings } from '../core/settings/settings';
-import { jsonArray, jsonText } from '../core/text/json-array';
+import { jsonArray, jsonText } from '../core/text/json';
 import { isAsyncIterable } from '../core/values';
 import type { MongoHealth } from '../data/mongodb/mongo-health';
 import type { ReadCall } from '../plugins/call';

@@ -4,7 +4,7 @@ import type { Middleware } from 'koa';
 
 import { decodePlace, encodePlace } from '../core/cursor';
 import { invalidCursor, type ApiError, fieldError } from '../core/errors';
-import { PIECE_LENGTH } from '../core/text/json-array';
+import { PIECE_LENGTH } from '../core/text/json';
 import { yieldToEventLoop } from '../core/async';
 import { isAsyncIterable, isRecord } from '../core/values';
 import type { ListPart } from '../plugins/protocol-endpoint';

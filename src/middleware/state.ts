@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Content } from '../core/http/content';
 import type { ApiError } from '../core/errors';
 import type { Principal } from '../core/identity';
-import type { StoredResponse } from '../data/idempotency/idempotency';
+import type { RequestIdentity } from '../data/idempotency/idempotency';
 import type { Transaction } from '../data/writing/transaction';
 import type { CallInput, ListPart } from '../plugins/protocol-endpoint';
 
@@ -62,8 +62,8 @@ declare module 'koa' {
     idempotencyKey?: string;
     /** From `answerInParts`: the error if the response to the write is not stored. */
     refuseWrite?: ApiError | undefined;
-    /** From `idempotency`: stores the response in the transaction of its effect. */
-    store?: (tx: Transaction, response: StoredResponse) => Promise<void>;
+    /** From `idempotency`: under what the response is stored in the transaction of its effect. */
+    request?: RequestIdentity;
     /** The code of the error response. */
     code?: string;
     /** The reason for operators. */

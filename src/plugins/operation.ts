@@ -4,7 +4,7 @@ import type { ErrorCode } from '../core/errors';
 import type { Account, Tier } from '../core/identity';
 import type { PortSetting } from '../core/settings/settings';
 import { success } from '../fields/joi';
-import type { ValidationErrors } from '../fields/validation-errors';
+import type { ValidationErrors } from '../fields/validation';
 import type { PutCall, ReadCall, WriteCall } from './call';
 
 /** Who may call: holders of one scope or of two, or of any valid token, with the reason. */

@@ -15,7 +15,7 @@ afterAll(() => {
 
 /** Runs a script with `exit`, the module under test; returns how it ended. */
 async function endOf(script: string): Promise<unknown[]> {
-  const module = JSON.stringify(path.join(builtProgram(), 'src/app/process/exit.js'));
+  const module = JSON.stringify(path.join(builtProgram(), 'src/app/process.js'));
   const child = spawn(process.execPath, ['-e', `const exit = require(${module}); ${script}`], {
     stdio: 'ignore',
   });

@@ -21,7 +21,7 @@ function peakOf(prelude: string, ...options: string[]): number {
 }
 
 test('a server collects garbage before most of its memory is garbage', () => {
-  const heap = path.resolve(__dirname, '../../src/app/process/heap');
+  const heap = path.resolve(__dirname, '../../src/app/process');
   const usual = peakOf('');
   const [, option = ''] = scripts.start.split(' ');
   const limited = peakOf(`require(${JSON.stringify(heap)}).limitHeapGrowth()`, option);

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { jsonText } from '../../src/core/text/json-array';
+import { jsonText } from '../../src/core/text/json';
 
 const event = { id: 1, text: 'Rain\u0001water', at: new Date(0), photos: [], none: undefined };
 const list = Array.from({ length: 20_000 }, (_, id) => ({ ...event, id }));

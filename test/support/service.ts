@@ -6,7 +6,7 @@ import supertest, { type Response, type Test } from 'supertest';
 
 import accountsPlugin from '../../plugins/accounts';
 import { App } from '../../src/app/app';
-import { LOG_FORMAT } from '../../src/app/process/log';
+import { LOG_FORMAT } from '../../src/app/log';
 import { createHttpServer } from '../../src/http/server';
 import type { Tier } from '../../src/core/identity';
 import { checkResponses } from './checked-responses';

@@ -1,7 +1,7 @@
 import type { DerivedData } from '../../../src/data/writing/derived';
 import type { OwnedModel } from '../../../src/data/model/owner';
 import { anyOf, type StoredId } from '../../../src/core/ids';
-import { dayFor } from '../new-event';
+import { dayFor } from '../service';
 import type { EventDocument } from '../schema';
 
 /** Events per query. */

@@ -1,7 +1,7 @@
 import { changeInChunks } from '../../../src/data/schema/chunks';
 import { addDays, datedMoment } from '../../../src/data/schema/days';
 import type { Migration } from '../../../src/data/schema/migration';
-import { CareCounts, countsOf } from '../care-counts';
+import { CareCounts, countsOf } from '../care-days';
 import { ALL_MONTHS, type CareMonthDocument } from '../model';
 
 /** Accounts changed at a time. */

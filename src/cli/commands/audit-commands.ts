@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-import { jsonArray } from '../../core/text/json-array';
+import { jsonArray } from '../../core/text/json';
 import { printable } from '../../core/text/text';
 import type { AuditFilter, AuditLog } from '../../data/audit/audit-log';
 import { type Actor, type AuditEntry, chainName } from '../../data/audit/entry';

@@ -62,7 +62,7 @@ export const idempotencyKeyModel = accountModel<IdempotencyKeyDocument>(
 export const idempotencyModels = [idempotencyKeyModel, idempotencyUsageModel] as const;
 
 /** Identifies a request and its retries. */
-interface RequestIdentity {
+export interface RequestIdentity {
   userId: string;
   key: string;
   fingerprint: string;

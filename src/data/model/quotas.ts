@@ -93,12 +93,15 @@ function countOf(query: AnyQuery, filter: object): Promise<number> {
 
 /** The quotas of all plugins. */
 export class Quotas {
-  readonly #quotas: ReadonlyMap<string, Quota>;
-  readonly #settings: Settings;
+  readonly #quotas: ReadonlyMap<string, { limits: Readonly<Record<Tier, number>>; error: ErrorCode }>;
 
   constructor(quotas: ReadonlyMap<string, Quota>, settings: Settings) {
-    this.#quotas = quotas;
-    this.#settings = settings;
+    this.#quotas = new Map(
+      [...quotas].map(([name, { limits, error }]) => [
+        name,
+        { limits: { free: settings.of(limits.free), pro: settings.of(limits.pro) }, error },
+      ]),
+    );
   }
 
   /** How many more records an account may have; negative if it is over the limit. */
@@ -108,7 +111,7 @@ export class Quotas {
 
   /** How many records an account of a tier may have. */
   limit(tier: Tier, name: string): number {
-    return this.#settings.of(this.#quota(name).limits[tier]);
+    return this.#quota(name).limits[tier];
   }
 
   /** @throws ApiError if so many more records would exceed the limit */
@@ -124,7 +127,7 @@ export class Quotas {
     );
   }
 
-  #quota(name: string): Quota {
+  #quota(name: string) {
     const quota = this.#quotas.get(name);
     if (!quota) throw new Error(`There is no quota ${name}.`);
     return quota;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import mongoose, { type ClientSession, type Connection } from 'mongoose';
+import mongoose, { type ClientSession, type Connection, type mongo } from 'mongoose';
 import pLimit from 'p-limit';
 
 import type { Metrics } from '../../core/metrics';
@@ -9,9 +9,8 @@ import { failWritesToClosedSockets } from './driver-sockets';
 import type { AnyModel, ModelDefinition, ModelOf } from '../model/models';
 import { mayRetry } from './errors';
 import { APP_NAME } from './orphans';
-import { measurePool } from './pool-metrics';
 import { requireNoRestore } from './restore-marker';
-import { acceptStoredIds } from '../model/stored-ids';
+import { acceptStoredIds } from '../../core/ids';
 
 const MAX_CONNECTIONS = 50;
 /** Concurrent transactions outside the write queue. */
@@ -189,4 +188,32 @@ export class Database {
       await session.endSession();
     }
   }
+}
+
+/** Measures the connection pool of a client; must be called before it connects. */
+export function measurePool(client: mongo.MongoClient, metrics: Metrics): void {
+  let open = 0;
+  let inUse = 0;
+  let waiting = 0;
+  client
+    .on('connectionCreated', () => (open += 1))
+    .on('connectionClosed', () => (open -= 1))
+    .on('connectionCheckOutStarted', () => (waiting += 1))
+    .on('connectionCheckOutFailed', () => (waiting -= 1))
+    .on('connectionCheckedOut', () => {
+      waiting -= 1;
+      inUse += 1;
+    })
+    .on('connectionCheckedIn', () => (inUse -= 1));
+  metrics.reading({
+    name: 'mongodb_connections',
+    help: 'Connections to MongoDB that are open, and that are in use',
+    label: 'state',
+    read: () => ({ open, in_use: inUse }),
+  });
+  metrics.reading({
+    name: 'mongodb_connection_waiters',
+    help: 'Commands waiting for a connection to MongoDB',
+    read: () => waiting,
+  });
 }

@@ -2,8 +2,8 @@ import { fstatSync } from 'node:fs';
 
 import pino, { type DestinationStream, type Logger, type LoggerOptions } from 'pino';
 
-import { hostSettings } from '../../core/settings/host-settings';
-import { isRecord } from '../../core/values';
+import { hostSettings } from '../core/settings/host-settings';
+import { isRecord } from '../core/values';
 
 const STANDARD_ERROR = 2;
 /** How many bytes may wait for the reader of the log; further lines are dropped. */
