@@ -61,8 +61,8 @@ export function surfaceTables({ endpoints, reach, collections }: Surface): Table
       headings: ['plugin', 'by reads', 'by writes also'],
       rows: reach.map(({ plugin, reads, writes }) => [
         plugin,
-        reads.join(' '),
-        writes.filter((name) => !reads.includes(name)).join(' ') || NONE,
+        inLines(reads),
+        inLines(writes.filter((name) => !reads.includes(name))) || NONE,
       ]),
     },
     {
@@ -79,6 +79,14 @@ export function surfaceTables({ endpoints, reach, collections }: Surface): Table
       }),
     },
   ];
+}
+
+/** Names in lines of at most 48 characters. */
+function inLines(names: readonly string[]): string {
+  return names
+    .join(' ')
+    .replace(/(.{1,48})(?: |$)/g, '$1\n')
+    .trimEnd();
 }
 
 function chainOf({ operation }: Endpoint): string[] {
