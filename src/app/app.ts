@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import { hostname } from 'node:os';
 
 import type { Logger } from 'pino';
@@ -23,7 +22,7 @@ import { type ApiPart, describeApi, scopesOf } from './api-description';
 import { DataLayer } from './data-layer';
 import { hostFor } from './host';
 import { hostJobs, JobRunner } from './jobs';
-import type * as Http from './http-listeners';
+import { HttpListeners, type RequestListener } from './http-listeners';
 import { type ServerAddresses, ServerConnections } from './server-connections';
 import { readSettings } from './settings';
 
@@ -56,7 +55,7 @@ export class App {
   readonly #idempotency: IdempotencyStore;
   readonly #jobs: JobRunner;
   readonly #connections: ServerConnections;
-  #listeners: Http.HttpListeners | undefined;
+  #listeners: HttpListeners | undefined;
   #mongodbUri: string | undefined;
   readonly #lifecycle: { starting: string | undefined; isClosing: boolean } = {
     starting: undefined,
@@ -143,15 +142,14 @@ export class App {
     }
   }
 
-  /** Loads what serving needs, ahead of time. */
+  /** Prepares what only a server needs, ahead of time. */
   prepareToServe(): void {
-    loadHttp();
     const { description } = this;
     for (const { prepare } of description.protocols) prepare?.(description);
   }
 
   /** Serves the API, or `part` of it and the probes; only the probes until it is connected. */
-  requestListener(part?: ApiPart): Http.RequestListener {
+  requestListener(part?: ApiPart): RequestListener {
     const { description } = this;
     const only = part && {
       operations: part.operations,
@@ -168,10 +166,10 @@ export class App {
     return this.#http.stepsOf(operation);
   }
 
-  get #http(): Http.HttpListeners {
+  get #http(): HttpListeners {
     const { plugins, log } = this.#options;
     const { settings, metrics, writeQueue, identity } = this;
-    this.#listeners ??= new (loadHttp().HttpListeners)({
+    this.#listeners ??= new HttpListeners({
       plugins,
       settings,
       log,
@@ -225,10 +223,4 @@ export class App {
     // The plugin's own setup made them, so they have its type.
     return contribution.exports as Exports;
   }
-}
-
-/** Loads the HTTP side on demand: commands never serve. */
-function loadHttp(): typeof Http {
-  // A sibling file, in the sources and in the build.
-  return createRequire(__filename)('./http-listeners') as typeof Http;
 }

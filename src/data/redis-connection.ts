@@ -1,12 +1,14 @@
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
 import type { Metrics } from '../core/metrics';
+import { withTimeout } from '../core/async';
 import { reasonOf } from '../core/values';
 
+/** How long a starting program waits for Redis. */
+const OPEN_MS = 1000;
 /** How long a request waits for Redis. */
 const TIMEOUT_MS = 150;
 /** A connection without a response for this long is closed: the network may have dropped it. */
@@ -69,15 +71,10 @@ export class RedisConnection {
     });
   }
 
-  /** Waits until Redis is connected, or known to be unavailable, for a second at most. */
+  /** Waits until Redis is connected, or known to be unavailable, but not for long. */
   async opened(): Promise<void> {
-    const settled = new AbortController();
-    const outcomes = ['ready', 'error', 'close'] as const;
-    await Promise.race([
-      ...outcomes.map((outcome) => once(this.client, outcome, { signal: settled.signal })),
-      sleep(1000, undefined, { signal: settled.signal }),
-    ]).catch(() => undefined);
-    settled.abort();
+    // It rejects with an error of the connection.
+    await withTimeout(OPEN_MS, once(this.client, 'ready')).catch(() => undefined);
   }
 
   /** Whether Redis can be used now. */

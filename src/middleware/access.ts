@@ -88,7 +88,7 @@ function refusalOf(fault: TokenFault | undefined): ApiError {
 }
 
 /** The source of a request. */
-export function sourceOf(ctx: Context): CallSource {
+function sourceOf(ctx: Context): CallSource {
   // The first middleware has set the id.
   return { address: ctx.ip, requestId: ctx.response.get('X-Request-Id') };
 }

@@ -137,7 +137,7 @@ const MAX_WHOLE = 256 * 1024;
  * Returns a short text as a string, and a long one as an iterable that makes its pieces on demand. An
  * early failure is thrown; a later one can only cut the response short.
  */
-export async function streamed(
+async function streamed(
   pieces: AsyncGenerator<string>,
   log: Logger,
 ): Promise<string | AsyncIterable<string>> {

@@ -69,7 +69,7 @@ interface Cut {
  *
  * @returns undefined if the item before the part is not found
  */
-export async function cut(
+async function cut(
   answer: unknown,
   { maxLength, after, cursorAfter }: Cut,
 ): Promise<object | undefined> {
@@ -107,7 +107,7 @@ export async function cut(
 }
 
 /** Splits a text that begins with a mark. */
-export function splitMark(place: string): { mark: string; rest: string } {
+function splitMark(place: string): { mark: string; rest: string } {
   return { mark: place.slice(0, MARK_LENGTH), rest: place.slice(MARK_LENGTH) };
 }
 
