@@ -1,7 +1,7 @@
 import { hostErrors } from '../core/errors';
 import type { PortSetting, Settings } from '../core/settings/settings';
 import type { Operation } from '../plugins/operation';
-import type { Plugin, SetUpPlugin } from '../plugins/plugin';
+import { scopesOf, type SetUpPlugin } from '../plugins/plugin';
 import type { ApiDescription, ProtocolEndpoint } from '../plugins/protocol-endpoint';
 
 /** Returns the API without the parts that have a port of their own. */
@@ -33,11 +33,6 @@ export function partsWithPorts(plugins: readonly SetUpPlugin[], settings: Settin
     operations: operations.filter((each) => each.ownPort === ownPort),
     protocols: protocols.filter((each) => each.ownPort === ownPort),
   }));
-}
-
-/** The scopes that plugins declare, each with what it permits. */
-export function scopesOf(plugins: readonly Plugin[]): Map<string, string> {
-  return new Map(plugins.flatMap((plugin) => Object.entries(plugin.scopes ?? {})));
 }
 
 function operationsOf(plugins: readonly SetUpPlugin[]): Operation[] {

@@ -14,17 +14,23 @@ import { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings/settings';
 import { IdempotencyStore } from '../data/idempotency/idempotency';
 import type { Operation } from '../plugins/operation';
-import type { Plugin, PluginRuntime, SeedKind, SetUpPlugin } from '../plugins/plugin';
+import {
+  type Plugin,
+  type PluginRuntime,
+  type SeedKind,
+  type SetUpPlugin,
+  scopesOf,
+  readSettings,
+} from '../plugins/plugin';
 import type { PluginReference } from '../plugins/host';
 import { setUpPlugins } from '../plugins/loader';
 import type { ApiDescription } from '../plugins/protocol-endpoint';
-import { type ApiPart, describeApi, scopesOf } from './api-description';
+import { type ApiPart, describeApi } from './api-description';
 import { DataLayer } from './data-layer';
 import { hostFor } from './host';
 import { hostJobs, JobRunner } from './jobs';
 import { HttpListeners, type RequestListener } from './http-listeners';
 import { type ServerAddresses, ServerConnections } from './server-connections';
-import { readSettings } from './settings';
 
 interface AppOptions {
   plugins: readonly Plugin[];

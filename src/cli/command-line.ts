@@ -3,14 +3,12 @@ import { hostname, userInfo } from 'node:os';
 
 import type { Command } from 'commander';
 
-import { scopesOf } from '../app/api-description';
+import { scopesOf, type Plugin, readSettings } from '../plugins/plugin';
 import { App } from '../app/app';
 import type { Acting } from '../data/audit/entry';
 import type { CommandLine, CommandResult, RunningApp, StreamedResult } from '../plugins/command';
-import type { Plugin } from '../plugins/plugin';
 import { openLog } from '../app/log';
 import { type Program, startProgram } from '../app/program';
-import { readSettings } from '../app/settings';
 import { hostSettings } from '../core/settings/host-settings';
 import type { Settings } from '../core/settings/settings';
 import { EXIT } from './exit-codes';

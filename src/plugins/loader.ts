@@ -5,10 +5,10 @@ import path from 'node:path';
 import { OperatorError } from '../core/errors';
 import { isRecord, reasonOf } from '../core/values';
 import type { Plugin, PluginRuntime, SetUpPlugin } from './plugin';
-import { manifestFaults, manifestSchemaFault } from './rules/manifests';
+import { manifestFaults, manifestSchemaFault } from './manifests';
 import type { Operation } from './operation';
 import { isConditional } from './operation-facts';
-import { contributionFaults } from './rules/contributions';
+import { contributionFaults } from './contributions';
 
 /** The faults of the plugins, a line each, with the folder. */
 export class LoaderError extends OperatorError {

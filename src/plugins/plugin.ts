@@ -3,7 +3,12 @@ import type Joi from 'joi';
 import type { ErrorCode } from '../core/errors';
 import type { Identity } from '../core/identity';
 import type { Reading } from '../core/metrics';
-import type { Setting, Settings } from '../core/settings/settings';
+import {
+  type Setting,
+  Settings,
+  differentPorts,
+  type SettingsRule,
+} from '../core/settings/settings';
 import type { ChangedList } from '../data/changes/changes';
 import type { DerivedData } from '../data/writing/derived';
 import type { DomainEvent, Listener } from '../data/writing/transaction';
@@ -14,6 +19,7 @@ import type { CommandLine } from './command';
 import type { Host, PluginReference } from './host';
 import type { Feature, Operation } from './operation';
 import type { Tag, ProtocolEndpoint } from './protocol-endpoint';
+import { hostRules, hostSettings } from '../core/settings/host-settings';
 
 /** A plugin: its manifest, which is checked before anything runs, and its setup. */
 export interface Plugin<Exports = unknown> extends PluginReference<Exports> {
@@ -131,4 +137,27 @@ export function settingsOf({
 }: Plugin): Setting<unknown>[] {
   const limits = Object.values(quotas).flatMap((quota) => Object.values(quota.limits));
   return [...new Set<Setting<unknown>>([...settings, ...Object.values(budgets), ...limits])];
+}
+
+/** The scopes that plugins declare, each with what it permits. */
+export function scopesOf(plugins: readonly Plugin[]): Map<string, string> {
+  return new Map(plugins.flatMap((plugin) => Object.entries(plugin.scopes ?? {})));
+}
+
+/**
+ * Reads the settings of the host and of the plugins.
+ *
+ * @throws SettingsError with every invalid variable and the reason
+ */
+export function readSettings(plugins: readonly Plugin[], env: NodeJS.ProcessEnv): Settings {
+  const settings = [...Object.values(hostSettings), ...plugins.flatMap(settingsOf)];
+  const scopes = scopesOf(plugins);
+  const rules = plugins.flatMap(({ rules: own = [] }) =>
+    own.map(
+      (rule): SettingsRule =>
+        (values) =>
+          rule(values, scopes),
+    ),
+  );
+  return new Settings(settings, env, [...hostRules, differentPorts(settings), ...rules]);
 }

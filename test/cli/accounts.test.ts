@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { scopesOf } from '../../src/app/api-description';
+import { scopesOf } from '../../src/plugins/plugin';
 import { DAY_MS } from '../../src/core/time';
 import type { TestService } from '../support/service';
 import { record } from '../support/client';

@@ -1,4 +1,4 @@
-import { scopesOf } from '../../src/app/api-description';
+import { scopesOf } from '../../src/plugins/plugin';
 import { runAlone } from './run';
 import { loadPlugins } from '../support/program';
 

@@ -21,7 +21,7 @@ export { JobRunner } from '../../src/app/jobs';
 export { onFirstStart } from '../../src/app/seeds';
 export { loadSeeds } from '../../src/app/seeds';
 export { startProgram } from '../../src/app/program';
-export { readSettings } from '../../src/app/settings';
+export { readSettings } from '../../src/plugins/plugin';
 export { surfaceOf } from '../../src/app/surface';
 export { ResponseCache } from '../../src/middleware/response-cache';
 export { runCommandHere } from './run-command';

@@ -10,7 +10,7 @@ import { placeOf } from '../../plants';
 import type { EventContext } from '../context';
 import { LIVE_INDEXES } from '../model';
 import type { EventDocument, EventList, FeedQuery } from '../schema';
-import { LIST_ORDER, presentEvents } from './present';
+import { NEWEST_FIRST, presentEvents } from './present';
 
 /** The most events that a search reads for one page. */
 const MAX_SEARCHED = 5000;
@@ -72,7 +72,7 @@ export class EventFeed {
     return merged(
       chunksOf(plantIds, atOnce).map((ids) => {
         const ofPlants = { ...LIVE, ...filter, plantId: { $in: ids } };
-        const found = this.#context.model.find(ofPlants).of({ userId }).sort(LIST_ORDER);
+        const found = this.#context.model.find(ofPlants).of({ userId }).sort(NEWEST_FIRST);
         return batchesOf<EventDocument>(
           found.limit(q === undefined ? limit + 1 : MAX_SEARCHED).hint(LIVE_INDEXES[index]),
           q === undefined ? limit + 1 : SEARCHED_BATCH,
@@ -83,7 +83,7 @@ export class EventFeed {
   }
 }
 
-/** Whether an event comes before another in {@link LIST_ORDER}. */
+/** Whether an event comes before another in {@link NEWEST_FIRST}. */
 function isBefore(a: EventDocument, b: EventDocument): boolean {
   const apart = b.occurredAt.getTime() - a.occurredAt.getTime();
   return apart === 0 ? idText(a._id) < idText(b._id) : apart < 0;

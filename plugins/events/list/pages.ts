@@ -6,7 +6,7 @@ import { plantNotFound } from '../../plants';
 import type { EventContext } from '../context';
 import { LIVE_INDEXES } from '../model';
 import type { EventDocument, EventList, EventView, MonthQuery } from '../schema';
-import { LIST_ORDER, presentEvents } from './present';
+import { NEWEST_FIRST, presentEvents } from './present';
 
 /** Lists of a plant's events. */
 export class EventPages {
@@ -57,7 +57,7 @@ export class EventPages {
   ): AsyncGenerator<EventView[]> {
     const month = inRange('occurredAt', { from: new Date(monthStart), to: new Date(monthEnd) });
     const found = this.#context.model.find({ ...ofPlants, ...month }, null, options);
-    for await (const batch of batchesOf<EventDocument>(found.of({ userId }).sort(LIST_ORDER))) {
+    for await (const batch of batchesOf<EventDocument>(found.of({ userId }).sort(NEWEST_FIRST))) {
       yield* presentEvents(this.#context.photos, { userId }, batch);
     }
   }
@@ -71,7 +71,7 @@ export class EventPages {
     const filter = { ...liveOf(plantId), ...inRange('occurredAt', { after }) };
     const [isThere, found] = await Promise.all([
       this.#context.plants.exists({ userId }, plantId),
-      this.#context.model.find(filter).of({ userId }).sort(LIST_ORDER).limit(limit).lean(),
+      this.#context.model.find(filter).of({ userId }).sort(NEWEST_FIRST).limit(limit).lean(),
     ]);
     if (!isThere) throw plantNotFound.error();
     return found;

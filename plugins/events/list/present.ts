@@ -5,7 +5,7 @@ import type { Photos, PhotoView } from '../../photos';
 import { event, type EventDocument, type EventView } from '../schema';
 
 /** The order of lists of events. */
-export const LIST_ORDER = newestFirst('occurredAt');
+export const NEWEST_FIRST = newestFirst('occurredAt');
 
 /** Photos looked up at once: more than most pages show, and few enough to hold in memory. */
 const MAX_LOOKED_UP = 200;

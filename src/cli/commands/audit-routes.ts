@@ -44,7 +44,7 @@ export interface Table {
 
 /** Returns the surface as tables that fit into 120 columns. */
 export function surfaceTables({ endpoints, reach, collections }: Surface): Table[] {
-  const chains = [...new Set(endpoints.flatMap(chainOf))];
+  const chains = [...new Set(endpoints.flatMap(stepsOf))];
   return [
     {
       title: 'Operations',
@@ -89,13 +89,13 @@ function inLines(names: readonly string[]): string {
     .trimEnd();
 }
 
-function chainOf({ operation }: Endpoint): string[] {
+function stepsOf({ operation }: Endpoint): string[] {
   return operation ? [operation.steps.join(' ')] : [];
 }
 
 function endpointCells(endpoint: Endpoint, chains: readonly string[]): string[] {
   const { operation } = endpoint;
-  const [chain] = chainOf(endpoint);
+  const [chain] = stepsOf(endpoint);
   return [
     operationName(endpoint),
     [accessCell(endpoint), ...(operation?.feature?.tiers ?? [])].join(' '),

@@ -10,7 +10,7 @@ import {
   type Act,
   type Acting,
   type AuditEntry,
-  chainOf,
+  accountChain,
   contentOf,
   SERVICE_CHAIN,
 } from './entry';
@@ -82,7 +82,7 @@ export class AuditLog {
         session,
         now,
         audit: (act, userId, acting = this.self) => {
-          const chain = userId === undefined ? SERVICE_CHAIN : chainOf(userId);
+          const chain = userId === undefined ? SERVICE_CHAIN : accountChain(userId);
           chains.set(chain, [...(chains.get(chain) ?? []), { act, acting }]);
         },
       });
@@ -174,7 +174,7 @@ function filterOf(
   { userIds, actors }: { userIds: string[]; actors: string[] },
 ): QueryFilter<AuditEntryDocument> {
   const conditions: QueryFilter<AuditEntryDocument>[] = [];
-  if (userIds.length > 0) conditions.push({ chain: { $in: userIds.map(chainOf) } });
+  if (userIds.length > 0) conditions.push({ chain: { $in: userIds.map(accountChain) } });
   if (action !== undefined) {
     // A range of names that begin with the action: `/` comes right after `.`.
     conditions.push({ $or: [{ action }, { action: { $gte: `${action}.`, $lt: `${action}/` } }] });

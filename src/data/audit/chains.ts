@@ -1,7 +1,7 @@
 import type { ClientSession, Model } from 'mongoose';
 
 import { ChainChecker } from './chain-checker';
-import { type AuditEntry, CHAIN_START, chainOf, type EntryContent, linked } from './entry';
+import { type AuditEntry, CHAIN_START, accountChain, type EntryContent, linked } from './entry';
 import { type AuditEntryDocument, type AuditHeadDocument, entryDocument, entryIn } from './model';
 
 /** Entries that one transaction moves or deletes. */
@@ -42,12 +42,12 @@ export async function renameSome(
   pseudonym: string,
 ): Promise<boolean> {
   const { entries, heads, session } = chains;
-  const from = chainOf(userId);
+  const from = accountChain(userId);
   const oldest = await oldestOf(chains, from);
   if (!oldest) return true;
   const { old, last, isDone } = oldest;
   const renamed = old.map((entry) => withName(entry, userId, pseudonym));
-  await append(chains, chainOf(pseudonym), renamed);
+  await append(chains, accountChain(pseudonym), renamed);
   await entries.deleteMany({ chain: from, seq: { $lte: last.seq } }, { session });
   // The rest verifies as if the moved entries had been pruned.
   const pruned = { count: last.seq, seq: last.seq, hash: last.hash, until: new Date(0) };

@@ -67,7 +67,7 @@ export const SERVICE_CHAIN = 'service';
 const ACCOUNT_PREFIX = 'account/';
 
 /** The chain of an account, which outlives it. */
-export function chainOf(userId: string): string {
+export function accountChain(userId: string): string {
   return ACCOUNT_PREFIX + userId;
 }
 

@@ -6,7 +6,7 @@ import { capitalized } from '../../core/text/text';
 import { countSetting, type Setting, type Settings } from '../../core/settings/settings';
 import { isRecord } from '../../core/values';
 import { refuse, refuseOthers, txOf, UPDATES } from './tracking';
-import { type AnyQuery, targetOf, transactionOf, updateIn } from '../writing/write-buffer';
+import { type AnyQuery, targetOf, transactionIn, updateIn } from '../writing/write-buffer';
 
 /** A limit on the records of an account. */
 export interface Quota {
@@ -60,7 +60,7 @@ export function counted(schema: Schema, counting: Counting): void {
     const [first] = writes;
     const places = inserted.filter(counts).length;
     if (!first || places === 0) return;
-    transactionOf(options?.session, targetOf(first)['userId']).takePlaces(quota, places);
+    transactionIn(options?.session, targetOf(first)['userId']).takePlaces(quota, places);
   });
   // An update of one record names one that exists.
   schema.pre(UPDATES, async function move(this: AnyQuery) {

@@ -2,7 +2,7 @@ import type { Connection, Schema } from 'mongoose';
 
 import { newId, type StoredId } from '../../core/ids';
 import type { Transaction } from '../writing/transaction';
-import { type AnyQuery, type BulkWriteOptions, targetOf, transactionOf, updateIn } from '../writing/write-buffer';
+import { type AnyQuery, type BulkWriteOptions, targetOf, transactionIn, updateIn } from '../writing/write-buffer';
 
 /** The kind of a deletion that stands for all records of an account: clients start their copy again. */
 export const EVERYTHING = 'everything';
@@ -64,7 +64,7 @@ export function tracked(
   schema.pre('bulkWrite', (writes, options: BulkWriteOptions = {}) => {
     if (options.tracked === false) return;
     for (const write of writes) {
-      const { revision } = transactionOf(options.session, targetOf(write)['userId']);
+      const { revision } = transactionIn(options.session, targetOf(write)['userId']);
       if ('insertOne' in write) {
         write.insertOne.document = { ...write.insertOne.document, revision };
       } else {
@@ -103,7 +103,7 @@ export function refuse(): never {
 
 /** The transaction of a query. */
 export function txOf(query: AnyQuery): Transaction {
-  return transactionOf(query.getOptions().session, query.getFilter()['userId']);
+  return transactionIn(query.getOptions().session, query.getFilter()['userId']);
 }
 
 async function keepDeletions(

@@ -5,7 +5,7 @@ import type { ClientSession } from 'mongoose';
 import { ApiError, serviceUnavailable } from '../../core/errors';
 import type { Account, Identity, Usage } from '../../core/identity';
 import type { AuditLog, Recorded } from '../audit/audit-log';
-import { type Acting, chainOf } from '../audit/entry';
+import { type Acting, accountChain } from '../audit/entry';
 import { type Database, TRANSACTION_OPTIONS } from '../mongodb/database';
 import { isOutcomeUnknown } from '../mongodb/errors';
 import type { CountRecords } from './derived';
@@ -83,7 +83,7 @@ export async function commitGroup(
       values.push(await work(open.tx));
     }
     for (const [userId, { tx, recorded }] of opened) {
-      if (recorded.length > 0) await audit.append(session, chainOf(userId), tx.now, recorded);
+      if (recorded.length > 0) await audit.append(session, accountChain(userId), tx.now, recorded);
     }
     await identity.close(session, new Map([...opened].map(([id, { added }]) => [id, added])));
     await buffer.flushAll();

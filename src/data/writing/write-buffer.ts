@@ -137,7 +137,7 @@ function summed(writes: readonly AnyBulkWriteOperation[]): AnyBulkWriteOperation
  *
  * @throws Error if there is none
  */
-export function transactionOf(
+export function transactionIn(
   session: ClientSession | null | undefined,
   userId: unknown,
 ): Transaction {

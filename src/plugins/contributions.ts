@@ -1,13 +1,13 @@
 import Joi from 'joi';
 
-import { hostErrors } from '../../core/errors';
-import { HOST_BUDGETS } from '../../core/settings/host-settings';
-import { isTracked } from '../../data/model/models';
-import { operationName, requiredScopes } from '../operation-facts';
-import type { Plugin, SetUpPlugin } from '../plugin';
-import { uniqueness, camelName, faultOf, sentence, snakeName } from './schemas';
-import type { DomainEvent } from '../../data/writing/transaction';
-import type { Operation } from '../operation';
+import { hostErrors } from '../core/errors';
+import { HOST_BUDGETS } from '../core/settings/host-settings';
+import { isTracked } from '../data/model/models';
+import { operationName, requiredScopes } from './operation-facts';
+import type { Plugin, SetUpPlugin } from './plugin';
+import { uniqueness, camelName, faultOf, sentence, snakeName } from './manifests';
+import type { DomainEvent } from '../data/writing/transaction';
+import type { Operation } from './operation';
 
 /** Finds faults between contributions, and between contributions and manifests. */
 export function contributionFaults(all: readonly SetUpPlugin[]): string[] {
