@@ -1,3 +1,6 @@
+import { Readable, pipeline } from 'node:stream';
+import { createBrotliCompress, createGzip } from 'node:zlib';
+
 import cors from '@koa/cors';
 import Koa, { type Middleware } from 'koa';
 import helmet from 'koa-helmet';
@@ -13,10 +16,10 @@ import { challengeOf, recordedError } from '../middleware/client-error';
 import { toolScopes } from '../plugins/operation-facts';
 import type { ApiDescription } from '../plugins/protocol-endpoint';
 import { requestLog, type RequestLogDependencies } from './request-log';
-import { compression, sliceLargeBodies } from './response-body';
 import { onlyProbesWhile, routes } from './routes';
 import { METHODS } from './server';
 import type { Metrics } from '../core/metrics';
+import { BROTLI_OPTIONS, type Coding, compress, codingFor, setEtag } from '../core/http/content';
 
 interface Dependencies extends RequestLogDependencies {
   services: Services;
@@ -163,4 +166,50 @@ export class UnheededProxy {
     }
     return next();
   };
+}
+
+/** How much of a body is written to the connection at once. */
+const SLICE_BYTES = 64 * 1024;
+
+/**
+ * Sends large bodies as streams, so that a connection buffers only one slice that its client has not
+ * read. TLS would copy the whole body at once: 100 unread responses of 3 MB took 370 MB, and now 80.
+ */
+export const sliceLargeBodies: Middleware = async (ctx, next) => {
+  await next();
+  const body: unknown = ctx.body;
+  const { length } = ctx;
+  if (!(length > SLICE_BYTES && (typeof body === 'string' || Buffer.isBuffer(body)))) return;
+  ctx.body = Readable.from(slicesOf(typeof body === 'string' ? Buffer.from(body) : body), {
+    objectMode: false,
+  });
+  // Koa removes Content-Length when the body becomes a stream.
+  ctx.length = length;
+};
+
+function* slicesOf(content: Buffer): Generator<Buffer> {
+  for (let at = 0; at < content.length; at += SLICE_BYTES) {
+    yield content.subarray(at, at + SLICE_BYTES);
+  }
+}
+
+/** Compresses bodies that are long enough and not yet encoded, for clients that accept it. */
+export const compression: Middleware = async (ctx, next) => {
+  await next();
+  const body: unknown = ctx.body;
+  const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
+  if (!isWhole && !(body instanceof Readable)) return;
+  if (ctx.res.hasHeader('Content-Encoding')) return;
+  ctx.vary('Accept-Encoding');
+  const coding = codingFor(ctx, isWhole ? ctx.length : Infinity);
+  if (coding === undefined) return;
+  if (ctx.res.hasHeader('ETag')) setEtag(ctx, ctx.response.get('ETag'), coding);
+  ctx.set('Content-Encoding', coding);
+  ctx.body = isWhole ? await compress(Buffer.from(body), coding) : compressedStream(body, coding);
+};
+
+function compressedStream(body: Readable, coding: Coding): Readable {
+  const compressor = coding === 'br' ? createBrotliCompress(BROTLI_OPTIONS) : createGzip();
+  // The consumer of the stream sees its errors.
+  return pipeline(body, compressor, () => undefined);
 }

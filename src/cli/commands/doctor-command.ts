@@ -1,10 +1,12 @@
-import { checkOffline, checkOnline } from '../../app/doctor';
-import { fault, type Finding, good } from '../../app/doctor/check';
+import { fault, type Finding, good, type OnlineCheck } from '../../app/doctor/check';
 import type { CommandResult } from '../../plugins/command';
 import { type Settings, SettingsError } from '../../core/settings/settings';
 import type { CommandRunner } from '../command-line';
 import { EXIT, exitOf } from '../exit-codes';
 import { counted, table } from '../table';
+import { derived, storedData, storedSchema } from '../../app/doctor/data';
+import { certificate, disk, lastBackup, node, rights } from '../../app/doctor/machine';
+import { mongodb, redis, server } from '../../app/doctor/servers';
 
 export function doctorCommand(commandLine: CommandRunner): void {
   commandLine.program
@@ -65,4 +67,27 @@ function resultOf(findings: readonly Finding[]): CommandResult {
     text: `${table(['', 'check', 'found'], rows)}\n${summary}`,
     exitCode: faults === 0 ? EXIT.done : EXIT.failed,
   };
+}
+
+/** Runs the checks that need no server. */
+async function checkOffline(settings: Settings): Promise<Finding[]> {
+  const checks = [node, disk, rights, certificate, lastBackup, server];
+  return (await Promise.all(checks.map((check) => check(settings)))).flat();
+}
+
+/**
+ * Runs the checks that need MongoDB and Redis.
+ *
+ * @param options.quick whether to skip checks that read all data
+ */
+async function checkOnline(
+  running: Parameters<OnlineCheck>[0],
+  { quick }: { quick: boolean },
+): Promise<Finding[]> {
+  const [ofMongodb, ofRedis] = await Promise.all([mongodb(running), redis(running)]);
+  const schema = await storedSchema(running);
+  const found = [...ofMongodb, ...ofRedis, ...schema];
+  // This release cannot derive anything from data of another one.
+  if (quick || schema.some(({ ok }) => !ok)) return found;
+  return [...found, ...(await derived(running)), ...(await storedData(running))];
 }
