@@ -4,7 +4,8 @@ import type { Context, Middleware } from 'koa';
 import compose from 'koa-compose';
 
 import { methodNotAllowed, notFound, serviceUnavailable } from '../core/errors';
-import { authenticate, refuseBackend } from '../middleware/access';
+import { authenticate } from '../middleware/authenticate';
+import { refuseBackend } from '../middleware/require-scope';
 import { bodyParserOf } from '../middleware/body-parser';
 import { recordedError } from '../middleware/client-error';
 import { chainOf, type Services, toolChainOf } from '../middleware/chain';

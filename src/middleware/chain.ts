@@ -8,13 +8,16 @@ import type { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
 import { hasEtag, isConditional, readsBody, requiredScopes } from '../plugins/operation-facts';
 import { answerInParts } from './list-parts';
-import { authenticate, requireScope, refuseBackend, requireTier } from './access';
+import { authenticate } from './authenticate';
 import { bodyParserOf } from './body-parser';
 import { conditional, etag, ifMatch, noStore } from './conditional';
 import { putHandler, readHandler, writeHandler } from './handler';
+import { idempotency } from './idempotency';
 import type { RateLimits } from './rate-limits';
+import { refuseBackend, requireScope } from './require-scope';
+import { requireTier } from './require-tier';
 import { type ResponseCache, responseCache } from './response-cache';
-import { idempotency, transaction } from './transaction';
+import { transaction } from './transaction';
 import { validate } from './validate';
 
 /** What the steps need. */

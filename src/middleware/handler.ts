@@ -12,7 +12,7 @@ import type { MongoHealth } from '../data/mongodb/mongo-health';
 import type { ReadCall } from '../plugins/call';
 import type { Operation } from '../plugins/operation';
 import { operationName } from '../plugins/operation-facts';
-import { actingOf } from './access';
+import { actingOf } from './authenticate';
 import { partOfRead } from './list-parts';
 import { revisionEtag } from './response-cache';
 import { callerOf } from './state';

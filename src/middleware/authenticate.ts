@@ -1,23 +1,15 @@
 import type { Context, Middleware } from 'koa';
 
-import {
-  type ApiError,
-  invalidToken,
-  unauthorized,
-  insufficientScope,
-  featureNotAvailable,
-} from '../core/errors';
+import { type ApiError, invalidToken, unauthorized } from '../core/errors';
 import {
   type Authenticator,
   bearerToken,
   type CallSource,
   type Principal,
   type TokenFault,
-  isBackend,
 } from '../core/identity';
 import type { Acting } from '../data/audit/entry';
 import type { MongoHealth } from '../data/mongodb/mongo-health';
-import type { Feature } from '../plugins/operation';
 import { clientBudget, type RateLimits } from './rate-limits';
 import { callerOf } from './state';
 
@@ -99,42 +91,5 @@ export function actingOf(ctx: Context): Acting {
   return {
     actor: { type: 'token', account: account.id, token: token.id },
     source: sourceOf(ctx),
-  };
-}
-
-/** Requires a token with the scopes (docs/specification.md, 5). @throws ApiError insufficient_scope */
-export function requireScope(...scopes: readonly string[]): Middleware {
-  return async function requireScope(ctx, next) {
-    const { scopes: held } = callerOf(ctx);
-    const lacking = scopes.find((scope) => !held.has(scope));
-    if (lacking !== undefined) {
-      throw insufficientScope.error(`The token lacks the scope ${lacking}.`, {
-        headers: {
-          'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scopes.join(' ')}"`,
-        },
-      });
-    }
-    await next();
-  };
-}
-
-/** Refuses the token of a backend, which is valid only for operations that name its scope. */
-export const refuseBackend: Middleware = async function refuseBackend(ctx, next) {
-  if (isBackend(callerOf(ctx).account.id)) {
-    throw insufficientScope.error(
-      'This operation needs the token of a person; a backend has no data of its own.',
-    );
-  }
-  await next();
-};
-
-/** Requires a tier that has the feature. @throws ApiError feature_not_available */
-export function requireTier({ name, tiers }: Feature): Middleware {
-  return async function requireTier(ctx, next) {
-    const { tier } = callerOf(ctx).account;
-    if (!tiers.includes(tier)) {
-      throw featureNotAvailable.error(`The ${name} is not part of the ${tier} tier.`);
-    }
-    await next();
   };
 }

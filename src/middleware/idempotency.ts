@@ -1,0 +1,95 @@
+import type { Context, Middleware } from 'koa';
+
+import { ApiError, idempotencyConflict, validationError } from '../core/errors';
+import { MAX_KEY_LENGTH } from '../core/http/request-limits';
+import {
+  fingerprintOf,
+  type IdempotencyStore,
+  type StoredResponse,
+} from '../data/idempotency/idempotency';
+import type { WriteQueue } from '../data/writing/write-queue';
+import type { Operation } from '../plugins/operation';
+import { callerOf } from './state';
+import { isDryRun } from './validate';
+
+interface Dependencies {
+  idempotency: IdempotencyStore;
+  writeQueue: WriteQueue;
+}
+
+/**
+ * Runs a write once for each Idempotency-Key (docs/api.md, "Retries"). The response is stored in the
+ * transaction of the write; a 404 is stored too.
+ */
+export function idempotency(
+  operation: Operation,
+  { idempotency: store, writeQueue }: Dependencies,
+): Middleware {
+  return async function idempotency(ctx, next) {
+    const { state } = ctx;
+    // Node joins repeats.
+    const sent = operation.idempotent ? ctx.headers['idempotency-key'] : undefined;
+    const key = state.idempotencyKey ?? (sent as string | undefined);
+    // A dry run has no effect, so it may be repeated.
+    if (key === undefined || isDryRun(state.input)) {
+      await next();
+      return;
+    }
+    if (key.length === 0 || key.length > MAX_KEY_LENGTH) {
+      throw validationError.error(
+        `The header Idempotency-Key must have 1 to ${MAX_KEY_LENGTH} characters.`,
+      );
+    }
+    const { params, body } = state.input;
+    const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '');
+    const userId = targetAccount(operation, ctx);
+    const request = { userId, key, fingerprint: fingerprintOf(operation.method, path, body) };
+    state.request = request;
+    const { response, replayed } = await store.runOnce(request, async () => {
+      if (state.refuseWrite) throw state.refuseWrite;
+      try {
+        await next();
+      } catch (error) {
+        if (isMissing(error, operation)) {
+          const missing: StoredResponse = { status: 404, body: JSON.stringify(error.body) };
+          await writeQueue.run(userId, (tx) => store.store(tx, request, missing));
+        }
+        throw error;
+      }
+      return { status: ctx.status, body: ctx.body as string };
+    });
+    if (!replayed) return;
+    if (operation.secret !== undefined && response.status < 400) throw shownOnce(response.body);
+    ctx.set('Idempotent-Replayed', 'true');
+    ctx.status = response.status;
+    ctx.type = 'application/json';
+    ctx.body = response.body;
+    if (response.status < 400) return;
+    // Stored in the Error shape.
+    state.code = (JSON.parse(response.body) as ApiError['body']).code;
+  };
+}
+
+/** Whether a record in the path does not exist. Without its account the 404 cannot be stored. */
+function isMissing(error: unknown, { account, params }: Operation): error is ApiError {
+  const missing = account === undefined ? undefined : params?.[account];
+  return error instanceof ApiError && error.status === 404 && error.kind !== missing;
+}
+
+function shownOnce(body: string): ApiError {
+  // Most secrets are part of a record.
+  const { id } = JSON.parse(body) as { id?: string };
+  const made =
+    id === undefined
+      ? 'a secret that is not shown again;'
+      : `${id}, whose secret is not shown again; revoke it and`;
+  return idempotencyConflict.error(
+    `The first request with this Idempotency-Key made ${made} make another.`,
+  );
+}
+
+/** The account that an operation writes to: that of its path, or else the caller's. */
+export function targetAccount({ account }: Operation, ctx: Context): string {
+  const named = account === undefined ? undefined : ctx.state.input.params[account];
+  return named ?? callerOf(ctx).account.id;
+}

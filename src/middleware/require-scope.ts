@@ -1,0 +1,31 @@
+import type { Middleware } from 'koa';
+
+import { insufficientScope } from '../core/errors';
+import { isBackend } from '../core/identity';
+import { callerOf } from './state';
+
+/** Requires a token with the scopes (docs/specification.md, 5). @throws ApiError insufficient_scope */
+export function requireScope(...scopes: readonly string[]): Middleware {
+  return async function requireScope(ctx, next) {
+    const { scopes: held } = callerOf(ctx);
+    const lacking = scopes.find((scope) => !held.has(scope));
+    if (lacking !== undefined) {
+      throw insufficientScope.error(`The token lacks the scope ${lacking}.`, {
+        headers: {
+          'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scopes.join(' ')}"`,
+        },
+      });
+    }
+    await next();
+  };
+}
+
+/** Refuses the token of a backend, which is valid only for operations that name its scope. */
+export const refuseBackend: Middleware = async function refuseBackend(ctx, next) {
+  if (isBackend(callerOf(ctx).account.id)) {
+    throw insufficientScope.error(
+      'This operation needs the token of a person; a backend has no data of its own.',
+    );
+  }
+  await next();
+};
