@@ -148,8 +148,9 @@ test('an account has the same unique name in the logs of all processes', async (
 });
 
 test('a client that disconnects during a long response is logged as aborted', async () => {
-  await storeLargest(service.app, user.id, { plants: 500, events: 1 });
-  const headers = { authorization: `Bearer ${user.token}`, 'x-request-id': 'aborted' };
+  const gardener = await service.user();
+  await storeLargest(service.app, gardener.id, { plants: 500, events: 1 });
+  const headers = { authorization: `Bearer ${gardener.token}`, 'x-request-id': 'aborted' };
   await new Promise<void>((resolve) => {
     get(`${service.url}/api/plants`, { headers, agent: false }, (answer) => {
       answer.once('data', () => {
@@ -160,7 +161,7 @@ test('a client that disconnects during a long response is logged as aborted', as
   });
   const line = await requestLine('aborted');
   expect(line).toMatchObject({ aborted: true });
-  const whole = await user
+  const whole = await gardener
     .get('/api/plants')
     .set({ 'Accept-Encoding': 'identity', 'X-Request-Id': 'whole' })
     .expect(200);
