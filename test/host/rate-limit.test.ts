@@ -23,8 +23,9 @@ let one: TestService;
 let two: TestService;
 
 beforeAll(async () => {
-  one = await startService({ env: TIGHT });
-  two = await startService({ env: TIGHT, mongodbUri: one.mongodbUri });
+  // Jobs query accounts, too.
+  one = await startService({ env: TIGHT, jobs: false });
+  two = await startService({ env: TIGHT, mongodbUri: one.mongodbUri, jobs: false });
   // Until Redis is connected, each process counts for itself.
   for (const service of [one, two]) {
     const isShared = async () =>
