@@ -129,6 +129,14 @@ test('log_care and search_events accept null for omitted arguments', async () =>
   expect((await tool(me, 'search_events', found))['items']).toHaveLength(2);
 });
 
+test('a wrong value of an enum that can be cleared is not answered with null, which clears nothing', async () => {
+  const { id } = await me.user.plant(FULL_PLANT);
+  const said = await refused(me, 'update_plant', { id, lightRequirement: 'LOW' });
+  expect(said).toContain(
+    'lightRequirement must be one of [low, medium, bright_indirect, full_sun].',
+  );
+});
+
 test('null instead of arguments means none', async () => {
   const { body } = await post(me, rpc('tools/call', { name: 'list_plants', arguments: null }));
   expect(body.result).toHaveProperty('structuredContent.items');

@@ -51,7 +51,9 @@ export function storedError(json: string, { operation }: CatalogTool): ApiError 
 }
 
 function failure({ code }: ErrorCode, message: string, remedy: string | undefined): CallToolResult {
-  const text = [`${code}: ${message}`, remedy].filter(Boolean).join(' ');
+  // For a tool, null is an argument that was left out; `clear` empties fields.
+  const sentence = message.replaceAll(', null]', ']');
+  const text = [`${code}: ${sentence}`, remedy].filter(Boolean).join(' ');
   return { content: [{ type: 'text', text }], isError: true };
 }
 
