@@ -5,6 +5,7 @@ import { resetClock, setClock } from '../../../test/support/clock';
 import { changesSince } from '../../../test/support/copy';
 import type { TestService } from '../../../test/support/service';
 import { bodyOf, expectError, faultsOf, NOBODYS_ID } from '../../../test/support/shapes';
+import { several } from '../../../test/support/several';
 import { startService } from '../../../test/support/program';
 import type { CareItem } from '../schema';
 import { ALWAYS, type CareUser, careUser, inShort } from './care-user';
@@ -105,7 +106,7 @@ describe('done', () => {
   });
 
   test('refuses a location with more than 100 plants', async () => {
-    for (let count = 0; count < 101; count += 1) await user.plant({ location: 'Field' });
+    await several(101, () => user.plant({ location: 'Field' }));
     const answer = await done({ location: 'Field', type: 'watered' }).expect(400);
     expect(faultsOf(answer)).toEqual(['location']);
     await act('snooze', { location: 'Field', type: 'watered', until: '2026-03-11' }).expect(200);

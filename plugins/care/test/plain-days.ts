@@ -3,6 +3,18 @@ import fc from 'fast-check';
 import { addDays } from '../../../src/core/time';
 import { type CareSoFar, overlap, type Rule, type Season, WEEKDAYS } from '../schedules/days';
 
+/** Remembers results, since days are visited again and again. */
+function remembered<T>(work: (day: string) => T): (day: string) => T {
+  const results = new Map<string, T>();
+  return (day) => {
+    const known = results.get(day) ?? work(day);
+    results.set(day, known);
+    return known;
+  };
+}
+const dayAfter = remembered((day) => addDays(day, 1));
+const numberOf = remembered((day) => Date.parse(day) / 86_400_000);
+
 /** The rule of docs/api.md word for word, day by day: slow, but easy to check. */
 export const plainly = {
   isIn({ from, to }: Season, day: string): boolean {
@@ -18,11 +30,11 @@ export const plainly = {
   isDue(given: Rule, last: string | null, day: string): boolean {
     if (day < given.startOn || (given.endOn !== null && day > given.endOn)) return false;
     if (given.months && !given.months.includes(Number(day.slice(5, 7)))) return false;
-    const since = last === null ? Infinity : (Date.parse(day) - Date.parse(last)) / 86_400_000;
+    const since = last === null ? Infinity : numberOf(day) - numberOf(last);
     const season = given.seasons.find((each) => plainly.isIn(each, day));
     if (season) return season.everyDays > 0 && since >= season.everyDays;
     if (given.everyDays !== null) return since >= given.everyDays;
-    const weekday = WEEKDAYS[(new Date(day).getUTCDay() + 6) % 7];
+    const weekday = WEEKDAYS[(numberOf(day) + 3) % 7]; // 1970 began on a Thursday.
     return since > 0 && weekday !== undefined && given.weekdays?.includes(weekday) === true;
   },
   dueDays(given: Rule, { lastOn, skippedOn, snoozedUntil }: CareSoFar, today: string, to: string) {
@@ -34,7 +46,7 @@ export const plainly = {
       last = snoozedUntil > today ? snoozedUntil : today;
       day = last;
     }
-    for (; day <= to; day = addDays(day, 1)) {
+    for (; day <= to; day = dayAfter(day)) {
       if (!plainly.isDue(given, last, day)) continue;
       days.push(day);
       last = day > today ? day : today;

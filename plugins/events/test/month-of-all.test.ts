@@ -1,6 +1,7 @@
 import { newestFirst } from '../../../test/support/paging';
 import { startService } from '../../../test/support/program';
 import { queriesOf } from '../../../test/support/profiler';
+import { several } from '../../../test/support/several';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { expectError, faultsOf, listOf } from '../../../test/support/shapes';
 
@@ -27,9 +28,9 @@ test('lists exactly the events of all plants between both bounds, newest first',
   const [fern, moss, gone] = [await user.plant(), await user.plant(), await user.plant()];
   const photo = await user.photo();
   const events = [await log(fern.id, START, { photoIds: [photo.id] })];
-  for (let count = 0; count < 70; count += 1) {
-    events.push(await log(count % 2 === 0 ? fern.id : moss.id, START + (count % 9) * 60_000));
-  }
+  const many = (count: number) =>
+    log(count % 2 === 0 ? fern.id : moss.id, START + (count % 9) * 60_000);
+  events.push(...(await several(70, many)));
   events.push(await log(moss.id, END));
   for (const time of [START - 1, END + 1]) await log(fern.id, time);
   await log(gone.id, START);
