@@ -5,8 +5,16 @@ import type { Account, Tier } from '../../core/identity';
 import { capitalized } from '../../core/text/text';
 import { countSetting, type Setting, type Settings } from '../../core/settings/settings';
 import { isRecord } from '../../core/values';
-import { refuse, refuseOthers, txOf, UPDATES } from './tracking';
-import { type AnyQuery, targetOf, transactionIn, updateIn } from '../writing/write-buffer';
+import {
+  type AnyQuery,
+  refuse,
+  refuseOthers,
+  targetOf,
+  transactionIn,
+  txOf,
+  UPDATES,
+  updateIn,
+} from '../writing/write-buffer';
 
 /** A limit on the records of an account. */
 export interface Quota {

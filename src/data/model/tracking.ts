@@ -2,7 +2,17 @@ import type { Connection, Schema } from 'mongoose';
 
 import { newId, type StoredId } from '../../core/ids';
 import type { Transaction } from '../writing/transaction';
-import { type AnyQuery, type BulkWriteOptions, targetOf, transactionIn, updateIn } from '../writing/write-buffer';
+import {
+  type AnyQuery,
+  type BulkWriteOptions,
+  refuse,
+  refuseOthers,
+  targetOf,
+  transactionIn,
+  txOf,
+  UPDATES,
+  updateIn,
+} from '../writing/write-buffer';
 
 /** The kind of a deletion that stands for all records of an account: clients start their copy again. */
 export const EVERYTHING = 'everything';
@@ -84,26 +94,6 @@ export function tracked(
     await keepDeletions(this, kind, await found.session(txOf(this).session).lean<Found[]>());
   });
   refuseOthers(schema);
-}
-
-export const UPDATES = [...(['findOneAndUpdate', 'updateMany', 'updateOne'] as const)];
-
-/** Refuses writes whose hooks do not get the records. */
-export function refuseOthers(schema: Schema): void {
-  schema.pre(['deleteOne', 'findOneAndReplace', 'replaceOne'], refuse);
-  schema.pre('insertMany', refuse);
-  schema.pre('save', refuse);
-}
-
-export function refuse(): never {
-  throw new Error(
-    'Tracked and counted records are inserted by bulkWrite, and deleted by findOneAndDelete or deleteMany.',
-  );
-}
-
-/** The transaction of a query. */
-export function txOf(query: AnyQuery): Transaction {
-  return transactionIn(query.getOptions().session, query.getFilter()['userId']);
 }
 
 async function keepDeletions(

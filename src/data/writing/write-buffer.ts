@@ -148,6 +148,11 @@ export function transactionIn(
   return tx;
 }
 
+/** The transaction of a query. */
+export function txOf(query: AnyQuery): Transaction {
+  return transactionIn(query.getOptions().session, query.getFilter()['userId']);
+}
+
 /** The update in a write of a `bulkWrite`, if it is one. */
 export function updateIn(write: AnyBulkWriteOperation) {
   if ('updateOne' in write) return write.updateOne;
@@ -161,6 +166,22 @@ export function targetOf(write: AnyBulkWriteOperation): Target {
   // A write is an object with one key, such as `insertOne`.
   const [body] = Object.values(write) as { filter?: Target; document?: Target }[];
   return body?.filter ?? body?.document ?? {};
+}
+
+/** The queries that update records which exist. */
+export const UPDATES = [...(['findOneAndUpdate', 'updateMany', 'updateOne'] as const)];
+
+/** Refuses writes whose hooks do not get the records. */
+export function refuseOthers(schema: Schema): void {
+  schema.pre(['deleteOne', 'findOneAndReplace', 'replaceOne'], refuse);
+  schema.pre('insertMany', refuse);
+  schema.pre('save', refuse);
+}
+
+export function refuse(): never {
+  throw new Error(
+    'Tracked and counted records are inserted by bulkWrite, and deleted by findOneAndDelete or deleteMany.',
+  );
 }
 
 /**
