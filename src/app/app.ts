@@ -30,6 +30,7 @@ import { DataLayer } from './data-layer';
 import { hostFor } from './host';
 import { hostJobs, JobRunner } from './jobs';
 import { HttpListeners, type RequestListener } from './http-listeners';
+import type { Lifecycle } from '../http/request-log';
 import { type ServerAddresses, ServerConnections } from './server-connections';
 
 interface AppOptions {
@@ -63,9 +64,10 @@ export class App {
   readonly #connections: ServerConnections;
   #listeners: HttpListeners | undefined;
   #mongodbUri: string | undefined;
-  readonly #lifecycle: { starting: string | undefined; isClosing: boolean } = {
+  readonly #lifecycle: Lifecycle = {
     starting: undefined,
     isClosing: false,
+    warnings: new Set(),
   };
 
   /**
@@ -200,7 +202,7 @@ export class App {
 
   /** Warnings for operators that follow from the requests so far. */
   get warnings(): readonly string[] {
-    return this.#listeners?.warnings ?? [];
+    return [...this.#lifecycle.warnings];
   }
 
   /** Why the process itself is not ready to serve; undefined if it is. */

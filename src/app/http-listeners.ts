@@ -8,7 +8,7 @@ import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings/settings';
 import type { IdempotencyStore } from '../data/idempotency/idempotency';
 import type { WriteQueue } from '../data/writing/write-queue';
-import { koaApp, UnheededProxy } from '../http/koa-app';
+import { koaApp } from '../http/koa-app';
 import { type Lifecycle, RequestMetrics } from '../http/request-log';
 import { chainOf, type Services } from '../middleware/chain';
 import { concurrency } from '../middleware/concurrency';
@@ -46,16 +46,14 @@ export class HttpListeners {
   readonly #dependencies: Dependencies;
   readonly #services: Services;
   readonly #metrics: RequestMetrics;
-  readonly #unheededProxy: UnheededProxy;
 
   constructor(dependencies: Dependencies) {
-    const { plugins, settings, log, metrics, connections, isSharded } = dependencies;
+    const { plugins, settings, metrics, connections, isSharded } = dependencies;
     const { mongo, redis } = connections;
     const budgets = plugins.flatMap((plugin) => Object.entries(plugin.budgets ?? {}));
     const megabytes = settings.of(hostSettings.answerCacheMegabytes);
     this.#dependencies = dependencies;
     this.#metrics = new RequestMetrics(metrics);
-    this.#unheededProxy = new UnheededProxy(settings, log, metrics);
     this.#services = {
       ...dependencies,
       mongo,
@@ -69,10 +67,6 @@ export class HttpListeners {
     };
   }
 
-  get warnings(): readonly string[] {
-    return this.#unheededProxy.warnings;
-  }
-
   stepsOf(operation: Operation): string[] {
     return chainOf(operation, this.#services).map(({ name }) => name);
   }
@@ -83,7 +77,6 @@ export class HttpListeners {
       accounts: this.#dependencies.connections,
       metrics: this.#metrics,
       services: this.#services,
-      unheededProxy: this.#unheededProxy,
     });
     return koa.callback();
   }

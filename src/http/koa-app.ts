@@ -4,7 +4,6 @@ import { createBrotliCompress, createGzip } from 'node:zlib';
 import cors from '@koa/cors';
 import Koa, { type Middleware } from 'koa';
 import helmet from 'koa-helmet';
-import type { Logger } from 'pino';
 
 import { validationError } from '../core/errors';
 import { hostSettings } from '../core/settings/host-settings';
@@ -18,23 +17,21 @@ import type { ApiDescription } from '../plugins/protocol-endpoint';
 import { requestLog, type RequestLogDependencies } from './request-log';
 import { onlyProbesWhile, routes } from './routes';
 import { METHODS } from './server';
-import type { Metrics } from '../core/metrics';
 import { BROTLI_OPTIONS, type Coding, compress, codingFor, setEtag } from '../core/http/content';
 
 interface Dependencies extends RequestLogDependencies {
   services: Services;
-  unheededProxy: UnheededProxy;
 }
 
 /** Returns the Koa application: the middleware of every request, then the routes. */
 export function koaApp(description: ApiDescription, dependencies: Dependencies): Koa {
-  const { settings, log, lifecycle, services, unheededProxy } = dependencies;
+  const { settings, log, lifecycle, services } = dependencies;
   const app = new Koa();
   const proxies = settings.of(hostSettings.trustProxy);
   app.proxy = proxies > 0;
   app.maxIpsCount = proxies;
   app.use(requestLog(dependencies));
-  app.use(unheededProxy.middleware);
+  app.use(unheededProxy(dependencies));
   app.use(sliceLargeBodies);
   app.use(compression);
   app.use(errorShape(description, settings));
@@ -132,37 +129,17 @@ function corsFor(origins: readonly string[]): Middleware {
   });
 }
 
-const WARNING =
+const UNHEEDED =
   'Requests carry X-Forwarded-For, but TRUST_PROXY is 0. Behind a proxy, all clients share one address, so a client that guesses tokens locks out the others. Set TRUST_PROXY to the number of proxies.';
 
 /** Detects a proxy that TRUST_PROXY does not cover: its address would pass for the client's. */
-export class UnheededProxy {
-  readonly #isTrusting: boolean;
-  readonly #log: Logger;
-  readonly #requests;
-  #isSeen = false;
-
-  constructor(settings: Settings, log: Logger, metrics: Metrics) {
-    this.#isTrusting = settings.of(hostSettings.trustProxy) > 0;
-    this.#log = log;
-    this.#requests = metrics.counter(
-      'http_unheeded_proxy_requests_total',
-      'Requests with X-Forwarded-For while TRUST_PROXY is 0',
-      [],
-    );
-    this.#requests.inc({}, 0);
-  }
-
-  /** The warning for operators, once there has been such a request. */
-  get warnings(): string[] {
-    return this.#isSeen ? [WARNING] : [];
-  }
-
-  readonly middleware: Middleware = (ctx, next) => {
-    if (!this.#isTrusting && ctx.req.headers['x-forwarded-for'] !== undefined) {
-      this.#requests.inc({});
-      if (!this.#isSeen) this.#log.warn(WARNING);
-      this.#isSeen = true;
+function unheededProxy({ settings, log, metrics, lifecycle }: Dependencies): Middleware {
+  const isTrusting = settings.of(hostSettings.trustProxy) > 0;
+  return (ctx, next) => {
+    if (!isTrusting && ctx.req.headers['x-forwarded-for'] !== undefined) {
+      metrics.unheededProxies.inc();
+      if (!lifecycle.warnings.has(UNHEEDED)) log.warn(UNHEEDED);
+      lifecycle.warnings.add(UNHEEDED);
     }
     return next();
   };

@@ -21,12 +21,14 @@ export interface RequestLogDependencies {
   lifecycle: Lifecycle;
 }
 
-/** The state of the process. */
+/** The state of the process, which the app changes. */
 export interface Lifecycle {
   /** Why only probes are served, while the service is starting. */
-  readonly starting: string | undefined;
+  starting: string | undefined;
   /** Whether the server is stopping and closes connections after each response. */
-  readonly isClosing: boolean;
+  isClosing: boolean;
+  /** What operators should know about the requests so far, a sentence each. */
+  readonly warnings: Set<string>;
 }
 
 /** Bounds of the histograms, in seconds. */
@@ -132,6 +134,8 @@ export class RequestMetrics {
   readonly #errors;
   readonly #toolDuration;
   readonly #toolCalls;
+  /** Requests that came through a proxy which TRUST_PROXY does not cover. */
+  readonly unheededProxies;
 
   constructor(metrics: Metrics) {
     this.#duration = metrics.histogram(
@@ -155,6 +159,10 @@ export class RequestMetrics {
       'tool',
       'code',
     ]);
+    this.unheededProxies = metrics.counter(
+      'http_unheeded_proxy_requests_total',
+      'Requests with X-Forwarded-For while TRUST_PROXY is 0',
+    );
   }
 
   /** @param seconds from the request's headers until the response was sent or the client disconnected */
