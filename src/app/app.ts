@@ -26,7 +26,7 @@ import type { PluginReference } from '../plugins/host';
 import { setUpPlugins } from '../plugins/loader';
 import type { ApiDescription } from '../plugins/protocol-endpoint';
 import { type ApiPart, describeApi } from './api-description';
-import { DataLayer } from './data-layer';
+import { dataLayer } from './data-layer';
 import { hostFor } from './host';
 import { hostJobs, JobRunner } from './jobs';
 import { HttpListeners, type RequestListener } from './http-listeners';
@@ -82,7 +82,7 @@ export class App {
     this.#options = options;
     this.settings = readSettings(plugins, env);
     this.scopes = scopesOf(plugins);
-    const data = new DataLayer({ plugins, settings: this.settings, log, metrics, acting });
+    const data = dataLayer({ plugins, settings: this.settings, log, metrics, acting });
     ({ database: this.database, audit: this.audit, fence: this.fence } = data);
     const connections = new ServerConnections(this.database, log, metrics);
     this.#connections = connections;
@@ -98,12 +98,7 @@ export class App {
     this.identity = identity;
     const listeners = contributions.flatMap((each) => each.listeners ?? []);
     this.writeQueue = new WriteQueue({ ...data, identity, listeners }, { log, metrics });
-    this.schema = new StoredSchema(this.database, {
-      ...data,
-      raiseRevisions: async () => {
-        await identity.raiseRevisions(1);
-      },
-    });
+    this.schema = new StoredSchema(data.database, data.known, identity);
     this.operations = this.plugins.flatMap(({ operations }) => operations);
     const { database, settings } = this;
     this.#idempotency = new IdempotencyStore(database, connections.mongo, settings, metrics);

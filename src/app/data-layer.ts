@@ -16,7 +16,6 @@ import { collectionOf, isTracked, type ModelDefinition } from '../data/model/mod
 import { countedFilter, Quotas } from '../data/model/quotas';
 import { Database } from '../data/mongodb/database';
 import { Fence, KnownMigrations } from '../data/schema/fence';
-import type { NamedMigration } from '../data/schema/migration';
 import type { Plugin } from '../plugins/plugin';
 
 interface DataOptions {
@@ -27,65 +26,55 @@ interface DataOptions {
   acting: Acting;
 }
 
-/** What needs no plugin to be set up: the database with all models, the audit log and quotas. */
-export class DataLayer {
-  readonly database: Database;
-  readonly fence: Fence;
-  readonly audit: AuditLog;
-  readonly accountData: AccountData;
-  readonly quotas: Quotas;
-  /** How to count the records of each quota. */
-  readonly counts: ReadonlyMap<string, CountRecords>;
-  /** In order. */
-  readonly migrations: readonly NamedMigration[];
-  readonly known: KnownMigrations;
-  /** Derived data of the host, rebuilt before that of plugins. */
-  readonly derived: readonly DerivedData[];
+export type DataLayer = ReturnType<typeof dataLayer>;
 
-  constructor({ plugins, settings, log, metrics, acting }: DataOptions) {
-    const models = plugins.flatMap((plugin) => plugin.models ?? []);
-    this.database = new Database(metrics);
-    this.migrations = plugins.flatMap(({ name: plugin, migrations: own = [] }) =>
-      own.map((migration) => ({ id: `${plugin}/${migration.name}`, plugin, migration })),
-    );
-    this.known = new KnownMigrations(
-      this.migrations,
-      plugins.map(({ name }) => name),
-    );
-    this.fence = new Fence(this.database, this.known, log, metrics);
-    this.audit = new AuditLog(this.database, this.fence, acting);
-    this.accountData = new AccountData(this.database, [...hostModels, ...models], this.audit);
-    this.quotas = new Quotas(
-      new Map(plugins.flatMap(({ quotas = {} }) => Object.entries(quotas))),
-      settings,
-    );
-    for (const model of [...hostModels, ...models]) this.database.model(model);
-    this.counts = new Map(
-      plugins.flatMap(({ quotas = {}, models: own = [] }) =>
-        Object.keys(quotas).map((quota) => [quota, this.#counting(quota, own)]),
-      ),
-    );
-    this.derived = [
-      // First, because rebuilding other data moves revisions too.
-      ...models
-        .filter(isTracked)
-        .map((each) => missingRevisions(collectionOf(each), this.database.model(each))),
-      ...[...this.counts].map(([quota, count]) => quotaUsage(quota, count)),
-    ];
-  }
+/** Makes what needs no plugin to be set up: the database with all models, the audit log and quotas. */
+export function dataLayer({ plugins, settings, log, metrics, acting }: DataOptions) {
+  const own = plugins.flatMap((plugin) => plugin.models ?? []);
+  const models = [...hostModels, ...own];
+  const database = new Database(metrics);
+  for (const model of models) database.model(model);
+  const known = new KnownMigrations(plugins);
+  const fence = new Fence(database, known, log, metrics);
+  const audit = new AuditLog(database, fence, acting);
+  const quotas = new Map(plugins.flatMap((plugin) => Object.entries(plugin.quotas ?? {})));
+  const counts = new Map([...quotas.keys()].map((name) => [name, counting(database, own, name)]));
+  // Rebuilt before that of plugins.
+  const derived: DerivedData[] = [
+    // First, because rebuilding other data moves revisions too.
+    ...own
+      .filter(isTracked)
+      .map((each) => missingRevisions(collectionOf(each), database.model(each))),
+    ...[...counts].map(([name, count]) => quotaUsage(name, count)),
+  ];
+  return {
+    database,
+    known,
+    fence,
+    audit,
+    accountData: new AccountData(database, models, audit),
+    quotas: new Quotas(quotas, settings),
+    counts,
+    derived,
+  };
+}
 
-  #counting(quota: string, models: readonly ModelDefinition[]): CountRecords {
-    const counted = models
-      .filter((model) => model.quota === quota)
-      .map((model) => ({
-        // Only models that accounts own count against a quota.
-        model: this.database.model(model as ModelDefinition<object, 'account'>),
-        filter: countedFilter(model),
-      }));
-    return async (tx) => {
-      let sum = 0;
-      for (const { model, filter } of counted) sum += await model.countDocuments(filter).of(tx);
-      return sum;
-    };
-  }
+/** Returns a function that counts the records against a quota. */
+function counting(
+  database: Database,
+  models: readonly ModelDefinition[],
+  quota: string,
+): CountRecords {
+  const counted = models
+    .filter((model) => model.quota === quota)
+    .map((model) => ({
+      // Only models that accounts own count against a quota.
+      model: database.model(model as ModelDefinition<object, 'account'>),
+      filter: countedFilter(model),
+    }));
+  return async (tx) => {
+    let sum = 0;
+    for (const { model, filter } of counted) sum += await model.countDocuments(filter).of(tx);
+    return sum;
+  };
 }

@@ -4,17 +4,22 @@ import { serviceUnavailable } from '../../core/errors';
 import type { Metrics } from '../../core/metrics';
 import { PROJECT } from '../../core/settings/project';
 import type { Database } from '../mongodb/database';
-import { type MigrationDocument, migrationModel, type NamedMigration } from './migration';
+import { type Migration, type MigrationDocument, migrationModel, type NamedMigration } from './migration';
 
 /** The migrations of this release. */
 export class KnownMigrations {
+  /** In order. */
+  readonly all: readonly NamedMigration[];
   readonly ids: ReadonlySet<string>;
   readonly #plugins: ReadonlySet<string>;
 
-  /** @param plugins the names of all plugins, with or without migrations */
-  constructor(migrations: readonly NamedMigration[], plugins: readonly string[]) {
-    this.ids = new Set(migrations.map(({ id }) => id));
-    this.#plugins = new Set(plugins);
+  /** @param plugins all plugins, with or without migrations */
+  constructor(plugins: readonly { name: string; migrations?: readonly Migration[] }[]) {
+    this.all = plugins.flatMap(({ name, migrations = [] }) =>
+      migrations.map((migration) => ({ id: `${name}/${migration.name}`, migration })),
+    );
+    this.ids = new Set(this.all.map(({ id }) => id));
+    this.#plugins = new Set(plugins.map(({ name }) => name));
   }
 
   /** The id of a migration by a newer release, after which this one must not write, if any. */

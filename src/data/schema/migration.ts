@@ -35,7 +35,6 @@ export interface MigrationRun {
 /** A migration with the name of its plugin in the id: `records/0001-revisions`. */
 export interface NamedMigration {
   id: string;
-  plugin: string;
   migration: Migration;
 }
 

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 
 import { logKeyModel } from '../accounts/account-hash';
+import type { Identity } from '../../core/identity';
 import type { Database } from '../mongodb/database';
 import { type AnyModel, collectionOf } from '../model/models';
 import type { KnownMigrations } from './fence';
@@ -38,32 +39,26 @@ interface RunOptions {
   /** Its place among the pending migrations: `1 of 2`. */
   place: string;
   /** Waits until earlier writes are committed or aborted; once for all migrations. */
-  endEarlierWrites: () => Promise<void>;
+  endEarlierWrites: () => Promise<unknown>;
   stopping: AbortSignal | undefined;
-}
-
-interface Migrations {
-  /** In order. */
-  migrations: readonly NamedMigration[];
-  known: KnownMigrations;
-  /** Increments the revisions of all accounts, so that no earlier write is committed afterwards. */
-  raiseRevisions: () => Promise<void>;
 }
 
 /** Brings the collections, indexes and documents of a database up to this release. */
 export class StoredSchema {
   readonly #database: Database;
-  readonly #migrations: readonly NamedMigration[];
   readonly #known: KnownMigrations;
-  readonly #raiseRevisions: () => Promise<void>;
+  readonly #identity: Pick<Identity, 'raiseRevisions'>;
   readonly #documents;
   readonly #lease: Lease;
 
-  constructor(database: Database, { migrations, known, raiseRevisions }: Migrations) {
+  constructor(
+    database: Database,
+    known: KnownMigrations,
+    identity: Pick<Identity, 'raiseRevisions'>,
+  ) {
     this.#database = database;
-    this.#migrations = migrations;
     this.#known = known;
-    this.#raiseRevisions = raiseRevisions;
+    this.#identity = identity;
     this.#documents = database.model(migrationModel);
     this.#lease = new Lease(database.model(leaseModel), 'migrations');
   }
@@ -120,8 +115,10 @@ export class StoredSchema {
       // Another process may have done it meanwhile.
       const { status, pending, missingCollections } = await this.#inspect();
       const { isNew } = status;
-      let moved: Promise<void> | undefined;
-      const endEarlierWrites = (): Promise<void> => (moved ??= this.#raiseRevisions());
+      let raised: Promise<unknown> | undefined;
+      // No earlier write is committed afterwards.
+      const endEarlierWrites = (): Promise<unknown> =>
+        (raised ??= this.#identity.raiseRevisions(1));
       const atOnce = pLimit(COLLECTIONS_AT_ONCE);
       await Promise.all(
         missingCollections.map((model) => atOnce(() => model.createCollection())),
@@ -153,7 +150,7 @@ export class StoredSchema {
     const models = this.#database.models;
     const differences = await Promise.all(models.filter(isThere).map(indexDifference));
     const indexes = differences.filter((each) => each.missing.length + each.obsolete.length > 0);
-    const pending = this.#migrations.filter(({ id }) => !done.has(id));
+    const pending = this.#known.all.filter(({ id }) => !done.has(id));
     const missingCollections = models.filter((model) => !isThere(model));
     return {
       pending,
