@@ -60,7 +60,8 @@ const { UUID } = mongoose.Schema.Types;
 export function acceptStoredIds(): void {
   UUID.cast((value: unknown) => {
     if (value === null || value instanceof mongo.UUID) return value;
-    return new mongo.UUID(Buffer.isBuffer(value) ? value : String(value));
+    if (typeof value === 'string' || Buffer.isBuffer(value)) return new mongo.UUID(value);
+    throw new TypeError('An id must be a UUID.');
   });
   const single = function cast(this: SchemaType, value: unknown): unknown {
     return this.cast(value);

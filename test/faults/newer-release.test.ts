@@ -2,7 +2,7 @@ import { mongo } from 'mongoose';
 import pino from 'pino';
 
 import type { Plugin } from '../../src/plugins/plugin';
-import { changeInChunks } from '../../src/data/schema/chunks';
+import { changeInChunks } from '../../src/data/schema/migrating';
 import { record } from '../support/client';
 import { scrape, valueOf } from '../support/metrics';
 import { NO_LIMITS } from '../support/no-limits';

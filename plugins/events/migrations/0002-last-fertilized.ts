@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 
-import { changeInChunks } from '../../../src/data/schema/chunks';
+import { changeInChunks } from '../../../src/data/schema/migrating';
 import type { Migration } from '../../../src/data/schema/migration';
 
 /** Plants changed by one command: few enough that it is quick. */

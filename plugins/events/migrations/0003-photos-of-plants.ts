@@ -1,9 +1,8 @@
 import type { mongo } from 'mongoose';
 
 import { LIVE } from '../../../src/data/model/models';
-import { changeInChunks } from '../../../src/data/schema/chunks';
+import { changeInChunks, nextRevision } from '../../../src/data/schema/migrating';
 import type { Migration, MigrationRun } from '../../../src/data/schema/migration';
-import { nextRevision } from '../../../src/data/schema/revisions';
 
 /** Photos changed by one command: few enough that it is quick. */
 const CHUNK = 100;

@@ -1,5 +1,4 @@
-import { addDays, datedMoment } from '../../../src/data/schema/days';
-import { addRevisions } from '../../../src/data/schema/revisions';
+import { dateMoments, datedMoment, addRevisions } from '../../../src/data/schema/migrating';
 import { lastFertilized } from './0002-last-fertilized';
 import { photosOfPlants } from './0003-photos-of-plants';
 
@@ -8,7 +7,7 @@ export const migrations = [
   addRevisions('0001-revisions', 'events'),
   lastFertilized,
   photosOfPlants,
-  addDays('0004-event-days', 'events', [
+  dateMoments('0004-event-days', 'events', [
     {
       moment: 'occurredAt',
       dated: 'occurredOn',
@@ -16,7 +15,7 @@ export const migrations = [
     },
   ]),
   // After the days of events, since both must agree.
-  addDays('0005-last-care-days', 'plants', [
+  dateMoments('0005-last-care-days', 'plants', [
     datedMoment('lastWatered', 'lastWatering'),
     datedMoment('lastFertilized', 'lastFertilizing'),
   ]),

@@ -1,5 +1,4 @@
-import { changeInChunks } from '../../../src/data/schema/chunks';
-import { addDays, datedMoment } from '../../../src/data/schema/days';
+import { changeInChunks, dateMoments, datedMoment } from '../../../src/data/schema/migrating';
 import type { Migration } from '../../../src/data/schema/migration';
 import { CareCounts, countsOf } from '../care-days';
 import { ALL_MONTHS, type CareMonthDocument } from '../model';
@@ -38,7 +37,7 @@ const totals: Migration = {
 };
 
 /** Adds days to the first and last measurements of growth. */
-const growthDays = addDays('0002-growth-days', 'growth', [
+const growthDays = dateMoments('0002-growth-days', 'growth', [
   datedMoment('firstAt', 'first', { isReplaced: true }),
   datedMoment('lastAt', 'last', { isReplaced: true }),
 ]);

@@ -1,3 +1,3 @@
-import { addRevisions } from '../../../src/data/schema/revisions';
+import { addRevisions } from '../../../src/data/schema/migrating';
 
 export const revisions = addRevisions('0001-revisions', 'photos');

@@ -1,10 +1,8 @@
 import type { mongo } from 'mongoose';
 
 import { type Calendar, dayNumber } from '../../../src/core/time';
-import { changeInChunks } from '../../../src/data/schema/chunks';
-import { calendarsOf } from '../../../src/data/schema/days';
+import { changeInChunks, nextRevision, calendarsOf } from '../../../src/data/schema/migrating';
 import type { Migration } from '../../../src/data/schema/migration';
-import { nextRevision } from '../../../src/data/schema/revisions';
 
 /** Plants read by one command: few enough that it is quick. */
 const CHUNK = 1000;

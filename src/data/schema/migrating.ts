@@ -1,11 +1,77 @@
 import type { mongo } from 'mongoose';
 
+import type { MigrationRun, StoredDocument, Migration } from './migration';
 import { type Calendar, calendarOf, DAY_MS, dayNumber } from '../../core/time';
-import { changeInChunks } from './chunks';
-import type { Migration, MigrationRun, StoredDocument } from './migration';
+
+/** A filter for the ids of a chunk. */
+interface IdRange {
+  $gte: mongo.UUID;
+  $lte: mongo.UUID;
+}
+
+/**
+ * Changes the documents of a collection by id, a chunk at a time, and saves the position after each.
+ *
+ * @param options.projection the fields to read besides ids
+ * @param change may get the same chunk again after a crash
+ */
+export async function changeInChunks(
+  run: MigrationRun,
+  documents: mongo.Collection<StoredDocument>,
+  { size, projection = {} }: { size: number; projection?: Readonly<Record<string, 1>> },
+  change: (chunk: readonly StoredDocument[], ids: IdRange) => Promise<unknown>,
+): Promise<void> {
+  // Saved below.
+  let position = run.position as mongo.UUID | null | undefined;
+  const total = await documents.estimatedDocumentCount();
+  for (;;) {
+    const chunk = await documents
+      .find(position ? { _id: { $gt: position } } : {}, { projection: { ...projection, _id: 1 } })
+      .sort({ _id: 1 })
+      .limit(size)
+      .toArray();
+    const [first] = chunk;
+    const last = chunk.at(-1);
+    if (!first || !last) return;
+    await change(chunk, { $gte: first._id, $lte: last._id });
+    position = last._id;
+    await run.save(position, chunk.length, total);
+  }
+}
 
 /** Documents changed by one command. */
 const CHUNK = 5000;
+
+/** A migration that adds the revision 0 to records from before their changes were tracked. */
+export function addRevisions(name: string, collection: string): Migration {
+  return {
+    name,
+    besideOlder: false,
+    run: async (run) => {
+      const documents = run.collection(collection);
+      await changeInChunks(run, documents, { size: CHUNK }, (_chunk, ids) =>
+        documents.updateMany({ _id: ids, revision: { $exists: false } }, { $set: { revision: 0 } }),
+      );
+    },
+  };
+}
+
+/** Increments the revision of an account, for a record that a migration changes. */
+export async function nextRevision(run: MigrationRun, userId: string): Promise<number> {
+  // The ids of accounts are names, not UUIDs.
+  const accounts = run.collection('accounts') as unknown as mongo.Collection<AccountDocument>;
+  const update = { $inc: { revision: 1 } };
+  const options = { returnDocument: 'after', projection: { revision: 1 } } as const;
+  const account = await accounts.findOneAndUpdate({ _id: userId }, update, options);
+  // No client has a copy of a deleted account.
+  return account?.revision ?? 0;
+}
+
+interface AccountDocument {
+  _id: string;
+  revision: number;
+}
+
 /** The zone of an account that does not exist. */
 const NO_ZONE = 'UTC';
 
@@ -19,7 +85,7 @@ interface Dating {
 }
 
 /** A migration that adds to moments their calendar day in the current time zone of their account. */
-export function addDays(name: string, collection: string, datings: readonly Dating[]): Migration {
+export function dateMoments(name: string, collection: string, datings: readonly Dating[]): Migration {
   const read = ['userId', ...datings.map(({ moment }) => moment)];
   const projection = Object.fromEntries(read.map((field) => [field, 1 as const]));
   return {
