@@ -136,7 +136,7 @@ test('a server that is stopped during a migration lets the next one continue at 
   const lines: string[] = [];
   const next = await startProgram({ ...options, progress: (line) => lines.push(line) });
   await next.stop();
-  expect(lines[0]).toMatch(/ goes on$/);
+  expect(lines[0]).toMatch(/ resumes$/);
   expect(await events.countDocuments({ isSeen: true })).toBe(7);
 });
 
