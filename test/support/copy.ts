@@ -108,13 +108,13 @@ export async function listed(client: Client, photoIds: readonly string[]) {
   const schedules: Item[] = [];
   for (const { id } of plants) {
     schedules.push(...records(await get(`/api/plants/${String(id)}/schedules`)));
-    let cursor = '';
-    do {
-      const page = record(await get(`/api/plants/${String(id)}/events?limit=100${cursor}`));
-      events.push(...records(page['items']));
-      cursor = page['hasMore'] === true ? `&cursor=${String(page['nextCursor'])}` : '';
-    } while (cursor !== '');
   }
+  let cursor = '';
+  do {
+    const page = record(await get(`/api/events?limit=100${cursor}`));
+    events.push(...records(page['items']));
+    cursor = page['hasMore'] === true ? `&cursor=${String(page['nextCursor'])}` : '';
+  } while (cursor !== '');
   const photos: Item[] = [];
   for (const id of photoIds) {
     const { status, body } = await client.send('GET', `/api/photos/${id}`);

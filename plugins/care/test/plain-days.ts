@@ -37,21 +37,26 @@ export const plainly = {
     const weekday = WEEKDAYS[(numberOf(day) + 3) % 7]; // 1970 began on a Thursday.
     return since > 0 && weekday !== undefined && given.weekdays?.includes(weekday) === true;
   },
-  dueDays(given: Rule, { lastOn, skippedOn, snoozedUntil }: CareSoFar, today: string, to: string) {
-    const days: string[] = [];
+  *dueDays(
+    given: Rule,
+    { lastOn, skippedOn, snoozedUntil }: CareSoFar,
+    today: string,
+    to: string,
+  ): Generator<string, undefined> {
+    const end = given.endOn !== null && given.endOn < to ? given.endOn : to;
     let last = (lastOn ?? '') > (skippedOn ?? '') ? lastOn : skippedOn;
     let day = given.startOn;
     if (snoozedUntil !== null) {
-      days.push(snoozedUntil);
+      if (snoozedUntil <= to) yield snoozedUntil;
       last = snoozedUntil > today ? snoozedUntil : today;
       day = last;
     }
-    for (; day <= to; day = dayAfter(day)) {
+    for (; day <= end; day = dayAfter(day)) {
       if (!plainly.isDue(given, last, day)) continue;
-      days.push(day);
+      yield day;
       last = day > today ? day : today;
     }
-    return days;
+    return undefined;
   },
 };
 

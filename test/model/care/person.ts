@@ -10,9 +10,6 @@ import { dayAfter } from '../days';
 import { PlainCare, type Told } from './plain-care';
 import { PLACES, withoutNull, type Write, ZONES } from './writes';
 
-/** After how many steps the lists are compared, too. */
-const LISTED_EVERY = 5;
-
 /** A person with two phones, each with a copy of the account. */
 export class Person {
   readonly #service: TestService;
@@ -20,7 +17,6 @@ export class Person {
   readonly #devices;
   readonly #oracle;
   readonly #deleted: string[] = [];
-  #compared = 0;
 
   constructor(
     service: TestService,
@@ -198,7 +194,7 @@ export class Person {
     for (const each of told) oracle.tell(...each);
   }
 
-  /** Compares due care and snoozes with the oracle, and sometimes both copies with the lists. */
+  /** Compares due care and snoozes with the oracle, and both copies with the lists. */
   async compare(): Promise<void> {
     for (const { client, copy } of this.#devices) await copy.sync(client);
     const oracle = this.#oracle;
@@ -206,8 +202,7 @@ export class Person {
     for (const { copy } of this.#devices) {
       same(sorted([...copy.snoozes.values()]), sorted(oracle.snoozes()), 'snoozes');
     }
-    this.#compared += 1;
-    if (this.#compared % LISTED_EVERY === 0) await this.#compareLists();
+    await this.#compareLists();
     const get = async (query: string) => {
       const { status, body } = await this.#client.send('GET', `/api/care?${query}`);
       same(status, 200, query);
@@ -227,7 +222,6 @@ export class Person {
   }
 
   async end(): Promise<void> {
-    await this.#compareLists();
     same(await differencesOf(this.#service.app, this.#id), [], 'derived data, rebuilt');
     for (const { client } of this.#devices) client.close();
   }

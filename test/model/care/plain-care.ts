@@ -93,24 +93,23 @@ export class PlainCare {
   }
 
   /** The days up to one on which care is due. */
-  days(need: Need, to: string): string[] {
+  days(need: Need, to: string): Generator<string, undefined> {
     const { until, skippedOn } = this.told(need);
     const soFar = { lastOn: need.last?.day ?? null, skippedOn, snoozedUntil: until };
-    const days = plainly.dueDays(need.rule, soFar, this.today(), to);
-    return days.filter((day) => day <= to);
+    return plainly.dueDays(need.rule, soFar, this.today(), to);
   }
 
   /** The day on which care is due. */
   dueOn(need: Need): string | undefined {
     const { until, skippedOn } = this.told(need);
     const later = [need.rule.startOn, need.last?.day ?? '', skippedOn ?? ''].sort().at(-1) ?? '';
-    return until ?? this.days(need, dayAfter(later, MAX_DAYS))[0];
+    return until ?? this.days(need, dayAfter(later, MAX_DAYS)).next().value;
   }
 
   /** Due care, and with `to` also later occurrences. */
   items(to?: string): Item[] {
     const items = this.needs().flatMap((need) => {
-      const days = to === undefined ? [this.dueOn(need)] : this.days(need, to);
+      const days = to === undefined ? [this.dueOn(need)] : [...this.days(need, to)];
       return days.flatMap((day): Item[] => (day === undefined ? [] : [this.#item(need, day)]));
     });
     return items.sort((a, b) => order(String(a['dueOn']), String(b['dueOn'])));
