@@ -149,7 +149,7 @@ test('CSV is safe in spreadsheets, and imports unchanged', async () => {
     '@x',
     'a "b"; c,\r\nd',
     "'plain",
-    '＝1',
+    ...['\t=1', '\r=1', '\n=1', '＝1', '＋1', '－1', '＠x'],
   ];
   const notes = ' ×\t🌿 ';
   const gone = await user.plant();
@@ -161,7 +161,9 @@ test('CSV is safe in spreadsheets, and imports unchanged', async () => {
   const answer = await user.get('/api/export?format=csv').expect(200);
   expect(answer.headers['content-type']).toMatch(/^text\/csv(; charset=utf-8)?$/);
   const rows = parse(answer.text, { columns: true }) as unknown as { name: string }[];
-  expect(rows.map(({ name }) => name).filter((name) => /^[=+\-@＝]/.test(name))).toEqual([]);
+  expect(
+    rows.map(({ name }) => name).filter((name) => /^[=+\-@\t\r\n＝＋－＠]/.test(name)),
+  ).toEqual([]);
   const other = await service.user();
   await other.post('/api/import', { csv: answer.text }).expect(201);
   const fields = async (of: TestUser) =>
