@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
+import { resetClock, setClock } from '../../../test/support/clock';
 import { listening } from '../../../test/support/listening';
 import { fetchAsIs, fetchFrom, startService, userOf } from '../../../test/support/program';
 import type { TestService } from '../../../test/support/service';
@@ -21,7 +22,15 @@ beforeAll(async () => {
   service = await startService({});
   ada = await person(service);
 });
+const begun = Date.now();
+let minutes = 0;
+// Each test has the budget of another minute for its fetches.
+beforeEach(() => {
+  minutes += 1;
+  setClock(begun + minutes * 60_000);
+});
 afterAll(async () => {
+  resetClock();
   fetchAsIs();
   await service.close();
   server.closeAllConnections();
@@ -33,7 +42,7 @@ const documents: Record<string, object> = {
   '/other': { client_id: `${ORIGIN}/good` },
   '/huge': { client_name: 'Fern watcher', padding: 'x'.repeat(20_000) },
   '/secret': { client_secret: 'x'.repeat(43), token_endpoint_auth_method: 'client_secret_post' },
-  '/nowhere': { redirect_uris: ['https://evil.example/#part'] },
+  '/fragment': { redirect_uris: ['https://evil.example/#part'] },
 };
 
 function answer({ url = '' }: IncomingMessage, response: ServerResponse): void {
@@ -66,14 +75,17 @@ test('a document that could not be fetched is not fetched again within a minute'
   expect(asked.filter((path) => path === '/gone')).toHaveLength(1);
 });
 
-test.each(['redirect', 'slow', 'huge', 'other', 'secret', 'nowhere', 'missing', 'garbage'])(
-  'a document that is %s is refused on a page',
+test.each(['redirect', 'slow', 'huge', 'other', 'secret', 'fragment', 'missing', 'garbage'])(
+  'a document is refused on a page: %s',
   async (path) => {
     const phone = new Phone(service, ada, `${ORIGIN}/${path}`);
     const page = await phone.browser.go(phone.asks());
     expect([page.status, page.url.origin]).toEqual([400, service.url]);
     expect(page.text).toMatch(/role="alert">[^<]{10,}\.</);
-    expect(bodyOf(await phone.exchange('a code'))['error']).toMatch(/^invalid_client/);
+    expect(bodyOf(await phone.exchange('a code'))['error']).toMatch(
+      /^invalid_(client|redirect_uri)/,
+    );
+    expect(asked).toContain(`/${path}`);
   },
 );
 
