@@ -324,9 +324,13 @@ test('the deliveries of a deleted webhook are deleted, and so are the webhooks o
   await store.delete(path).expect(200);
   await service.runJob('webhook cleanup');
   expect(await left()).toBe(1);
+  await webhookOf(shop, receiver.url, 'account.deleted');
   await accounts.data.deleteUser(store.id, () => undefined);
   await service.runJob('webhook cleanup');
   expect(await left()).toBe(0);
+  // Backends do not hear of each other.
+  const about = { userId: store.id };
+  expect(await db?.collection('webhookDeliveries').countDocuments(about)).toBe(0);
   await ada.plant();
   expect(await left()).toBe(0);
 });
