@@ -194,6 +194,9 @@ describe('snooze', () => {
     await user.event(palm);
     await user.event(moss);
     await snooze('2026-03-25', { plantId: fern, type: 'watered' }).expect(200);
+    // Moss is due on this very day.
+    const none = await snooze('2026-03-13', { plantIds: [fern, moss], type: 'watered' });
+    expect(none.body).toEqual({ items: [] });
     const some = await snooze('2026-03-14', { plantIds: [fern, moss], type: 'watered' }).expect(
       200,
     );

@@ -178,6 +178,22 @@ describe('days are those of the account’s time zone', () => {
   });
 
   test.each([
+    ['Pacific/Auckland', 'Pacific/Pago_Pago'],
+    ['Pacific/Pago_Pago', 'Pacific/Auckland'],
+  ])('of care at one moment the later day counts (%s, then %s)', async (first, second) => {
+    const user = await userAt('2026-03-15T11:30:00Z', first);
+    const { id } = await user.plant({ name: 'Fern', wateringFrequencyDays: 1 });
+    const occurredAt = '2026-03-14T11:30:00Z';
+    await user.event(id, { occurredAt });
+    await user.patch('/api/account', { timezone: second }).expect(200);
+    await user.event(id, { occurredAt });
+    const last = await user.event(id, { occurredAt: '2026-03-14T11:31:00Z' });
+    await user.delete(`/api/events/${last.id}`).expect(200);
+    expect((await due(user, ALWAYS)).items).toMatchObject([{ dueOn: '2026-03-16' }]);
+    expect(await differencesOf(service.app, user.id)).toEqual([]);
+  });
+
+  test.each([
     ['America/St_Johns', '2026-03-07T12:00:00Z', '2026-03-09T02:30:00Z'],
     ['Pacific/Auckland', '2026-04-04T12:00:00Z', '2026-04-05T12:00:00Z'],
   ])('and across clock changes (%s)', async (timezone, at, midnight) => {
