@@ -44,9 +44,11 @@ export function challengeOf(
   { headers: { 'WWW-Authenticate': asked } }: ApiError,
   { settings, scopes }: { settings: Settings; scopes: readonly string[] },
 ): string | undefined {
+  // Also because a malformed target has no path.
+  if (asked === undefined) return undefined;
   // Paths outside /api/, such as the metrics, have tokens of their own.
   const origin = ctx.path.startsWith('/api/') ? publicOriginOf(settings, ctx.req) : undefined;
-  if (asked === undefined || origin === undefined) return asked;
+  if (origin === undefined) return asked;
   const place = ctx.path.startsWith(TOOLS_PATH) ? TOOLS_PATH : '';
   const facts = [
     `resource_metadata="${origin}${RESOURCE_DOCUMENT}${place}"`,
