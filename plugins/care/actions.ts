@@ -175,7 +175,7 @@ function todayOf({ account, now }: Transaction): string {
   return calendarOf(account.timezone)(now);
 }
 
-/** Whether a request may name several items, so that the answer is a list. */
+/** Whether a request may name several items, so that the response is a list. */
 function isOfSeveral({ plantId, type }: CareChoice): boolean {
   return plantId === undefined || type === ANY;
 }

@@ -37,7 +37,7 @@ export function routes(care: CareService, actions: CareActions): Operation[] {
       summary: 'Log due care as done',
       description:
         'Logs an event for one plant, several plants or all plants at a location, all or nothing, by schedule or by type. Care of a schedule for `other` becomes a note whose text is the label, unless `text` is sent.',
-      notConditional: 'the answer is not a record',
+      notConditional: 'the response is not a record',
       response: { schema: doneCare, description: 'The events, and when the same care is due next' },
       errors: [eventLimitReached, unknownPlant, plantArchived, unknownSchedule, unknownPhoto],
       tool: {
@@ -54,7 +54,7 @@ export function routes(care: CareService, actions: CareActions): Operation[] {
       summary: 'Skip due care once',
       description:
         'Counts as care on the day on which it is due, or today if that is past, without an event. For several plants only care that is due by today is skipped. A skip replaces a snooze; a snooze with `until` null undoes it.',
-      notConditional: 'the answer depends on the day',
+      notConditional: 'the response depends on the day',
       response: { status: 200, schema: postponed, description: 'The care with its new due day' },
       errors: [unknownPlant, plantArchived, unknownSchedule],
       tool: {
@@ -71,7 +71,7 @@ export function routes(care: CareService, actions: CareActions): Operation[] {
       summary: 'Snooze due care until a day',
       description:
         '`until` null undoes a snooze or skip. For several plants, or with the type `any`, only care that is due before that day is put off; none is brought forward.',
-      notConditional: 'the answer depends on the day',
+      notConditional: 'the response depends on the day',
       response: { status: 200, schema: postponed, description: 'The care with its new due day' },
       errors: [unknownPlant, plantArchived, unknownSchedule],
       tool: {

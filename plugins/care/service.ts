@@ -75,7 +75,7 @@ export class CareService {
   /**
    * Due care or, with `to`, due care and later occurrences.
    *
-   * @param validUntil receives the moment until which the answer is valid if nothing is written
+   * @param validUntil receives the moment until which the response is valid if nothing is written
    * @throws ApiError validation_error for a day too far ahead
    */
   async due(

@@ -116,7 +116,7 @@ export function snoozeChanges(
     name: 'snoozes',
     kind: 'plant',
     description:
-      'Snoozes and skips of the active plants in this answer; a plant without one here has none',
+      'Snoozes and skips of the active plants in this response; a plant without one here has none',
     view: Joi.object({
       plantId: id().required(),
       type: eventType.required(),

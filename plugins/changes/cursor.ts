@@ -77,7 +77,7 @@ export function nextDay(now: Date): Date {
   return new Date((dayOf(now) + 1) * DAY_MS);
 }
 
-/** The day in UTC. With a finer time every answer would have another tag. */
+/** The day in UTC. With a finer time every response would have another tag. */
 function dayOf(now: Date): number {
   return Math.floor(now.getTime() / DAY_MS);
 }

@@ -12,8 +12,8 @@ export interface ChangesQuery {
 export const changesQuery = Joi.object<ChangesQuery, true>({
   since: Joi.string()
     .allow('')
-    .description('nextCursor of an earlier answer; by default everything is listed'),
-  limit: integer(1, 500).default(200).description('Records per answer, deletions included'),
+    .description('nextCursor of an earlier response; by default everything is listed'),
+  limit: integer(1, 500).default(200).description('Records per response, deletions included'),
 });
 
 /** Changes by list; `deleted` is to be applied last. */

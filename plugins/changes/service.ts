@@ -11,7 +11,7 @@ import { endOf, type Entry, Feed } from './feed';
 import type { Changes, ChangesQuery } from './schema';
 import { DELETED, sourcesOf } from './source';
 
-/** Records presented at a time; an answer may end at any of them. */
+/** Records presented at a time; a response may end at any of them. */
 const SHOWN_AT_ONCE = 50;
 
 /** Changes of an account, for clients that keep a copy. */
@@ -27,7 +27,7 @@ export class ChangeService {
   }
 
   /**
-   * The changes since a cursor, or everything without one; the answer ends early if it would be too long.
+   * The changes since a cursor, or everything without one; the response ends early if it would be too long.
    *
    * @throws ApiError invalid_cursor, cursor_expired
    */
@@ -44,7 +44,7 @@ export class ChangeService {
       const shown = entries.slice(0, views.length);
       const isCut = hasMore || shown.length < entries.length;
       const last = shown.at(-1)?.progress ?? progress;
-      // A copy that has everything has all that was written before this request.
+      // A complete copy has everything that was written before this request.
       const end = endOf(Math.max(revision, last.place.revision));
       const reached = isCut ? last : { place: end, base: 0 };
       return {
@@ -55,7 +55,7 @@ export class ChangeService {
     });
   }
 
-  /** The changes of an answer, which ends before a record that was added again after its deletion. */
+  /** The changes of a response, which ends before a record that was added again after its deletion. */
   async #collect(tenant: Tenant, progress: Progress, limit: number) {
     const entries: Entry[] = [];
     const deleted = new Set<string>();

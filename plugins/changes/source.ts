@@ -7,7 +7,7 @@ import type { Host } from '../../src/plugins/host';
 import { cursorExpired } from './errors';
 import { ChangedRecords, SOFTLY_DELETED } from './records';
 
-/** The list of deletions in an answer. */
+/** The list of deletions in a response. */
 export const DELETED = 'deleted';
 /** The name of the source of deletions, which sorts before all others. */
 export const FIRST = '/';
@@ -28,7 +28,7 @@ interface Meaning {
 export interface Source {
   /** Determines the order of its changes within a revision. */
   name: string;
-  /** The list of an answer that has its changes. */
+  /** The list of a response that has its changes. */
   list: string;
   records: ChangedRecords;
   /** @throws ApiError cursor_expired if a copy has to start again */

@@ -167,7 +167,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
         'Logs an event for each of up to 100 plants (`plantIds`) or for all active plants at a `location`, all or nothing. Send exactly one of the two; the other fields are those of a single event. `POST /api/events/delete` undoes it.',
       access: { scope: 'events:write' },
       body: logCare,
-      notConditional: 'the answer is not a record',
+      notConditional: 'the response is not a record',
       response: {
         schema: loggedCare,
         description: 'The events, one for each plant, in the order of the list of plants',

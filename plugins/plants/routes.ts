@@ -159,7 +159,7 @@ export function routes(plants: PlantService): Operation[] {
         'Moves all plants from `from`, in any spelling, to `to`. If `to` is a location already, the two are merged.',
       access: { scope: 'plants:write' },
       body: renameLocation,
-      notConditional: 'the answer is not a record',
+      notConditional: 'the response is not a record',
       response: {
         status: 200,
         schema: renamed,

@@ -162,7 +162,7 @@ export function compareMoments(a: DatedMoment, b: DatedMoment): number {
   return a.at.getTime() - b.at.getTime() || (a.on < b.on ? -1 : a.on > b.on ? 1 : 0);
 }
 
-/** The later of two moments, of which either may be missing. */
+/** The later of two moments; either may be missing. */
 export function laterOf(one: DatedMoment | null, other: DatedMoment | null): DatedMoment | null {
   if (!one || !other) return one ?? other;
   return compareMoments(one, other) < 0 ? other : one;

@@ -211,7 +211,7 @@ test('an archive is restored only into an empty database, and no file is ever re
   expect(nowhere.stderr).toMatch(/^The backup cannot be written: ENOENT[^\n]+\.\n$/);
 });
 
-test('a restore that meets documents of another restore is refused in one sentence', async () => {
+test('a restore that finds documents of another restore is refused in one sentence', async () => {
   const uri = freshDatabase();
   const client = await new mongo.MongoClient(uri).connect();
   // As if another restore wrote the same documents.

@@ -10,7 +10,7 @@ import { runCommandHere, builtProgram } from '../support/program';
 export type { Ended } from '../support/run-command';
 
 /** A command in progress. */
-export interface Running {
+interface Running {
   process: ChildProcess;
   ended: Promise<Ended>;
 }

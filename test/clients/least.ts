@@ -23,7 +23,7 @@ export interface Document {
 }
 
 /** A value as a developer would write it, and its kind. */
-export type Argument = [name: string, value: unknown, schema: Schema];
+type Argument = [name: string, value: unknown, schema: Schema];
 
 /** The smallest request of an operation, and the items of the list in its response. */
 export interface LeastCall {

@@ -4,7 +4,7 @@ import { Client, type Reply } from '../support/client';
 import type { Ids } from '../support/operations';
 import type { ProxiedService } from '../support/proxied-service';
 import type { TestService, TestUser } from '../support/service';
-import { type Held, heldBy, storedOf } from './held';
+import { type Held, heldBy, storedOf } from './account-contents';
 import { gardenOf, operationRows, pathOf, validRequest } from '../support/program';
 
 /** The account before each write: {@link BEFORE}. */
@@ -211,7 +211,7 @@ export function heldOf(
 /**
  * Sends it, always with the same key if it takes one.
  *
- * @param within how long to wait for the answer, in milliseconds
+ * @param within how long to wait for the response, in milliseconds
  */
 export function send(garden: Garden, write: Write): Promise<Reply> {
   const { operation, effect } = write;

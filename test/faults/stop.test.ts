@@ -63,7 +63,7 @@ async function aToken(): Promise<string> {
   return token;
 }
 
-/** A request of which the server has the head and half of the body, and everything it responds. */
+/** A request whose head and half of its body were sent, and everything that the server responds. */
 class HalfSent {
   answer = '';
   readonly closed: Promise<unknown>;

@@ -103,7 +103,7 @@ test.each([
   errorOf({ body });
 });
 
-test('a server that closes answers requests in progress', async () => {
+test('a closing server finishes requests in progress', async () => {
   const own = createHttpServer(secure.requestListener(), secure.settings);
   const answered = ask('GET', '/healthz', `https://localhost:${await listening(own)}`);
   await once(own, 'request');

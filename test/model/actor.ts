@@ -22,7 +22,7 @@ export interface Target {
 }
 
 /** Reads a list page by page while the actor keeps writing. */
-export interface Walk {
+interface Walk {
   plantId: string;
   limit: number;
   cursor: string;

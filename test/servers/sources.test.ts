@@ -133,7 +133,7 @@ async function fakeMongodb(folder: string, mongod: string): Promise<string[]> {
   return asked;
 }
 
-test('MongoDB’s own download is of the release whose program is known', async () => {
+test('MongoDB’s own download is the release whose checksum is known', async () => {
   const mongod = await aMongod();
   const { bin, cache, dataDir } = await bareMachine();
   const asked = await fakeMongodb(bin, mongod.path);

@@ -3,7 +3,7 @@ import type { Field } from './operations';
 type JsonType = 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object';
 
 /** A value as JSON text, since JSON.stringify cannot make all of them. */
-export interface BadValue {
+interface BadValue {
   label: string;
   json: string;
   type: JsonType;

@@ -13,7 +13,7 @@ export interface Reply {
   body: unknown;
 }
 
-export interface SendOptions {
+interface SendOptions {
   body?: object | undefined;
   headers?: Record<string, string>;
   /** Time-out in milliseconds; none by default. */

@@ -3,7 +3,7 @@ import { type Client, record, records } from './client';
 type Item = Record<string, unknown>;
 
 /** A response of `GET /api/changes`. */
-export interface ChangesPage {
+interface ChangesPage {
   plants: Item[];
   events: Item[];
   photos: Item[];

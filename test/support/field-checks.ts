@@ -4,7 +4,7 @@ import { acceptedBy, type FieldRule, refusedBy, type Samples } from './fields';
 import { bodyOf, faultsOf } from './shapes';
 
 /** The fields of a request under test. */
-export interface FieldsUnderTest {
+interface FieldsUnderTest {
   rules: Readonly<Record<string, FieldRule>>;
   /** The fields that may be null. */
   nullable: readonly string[];

@@ -38,7 +38,7 @@ export async function oldData(
 }
 
 /** Removes the calendar days of moments, which earlier releases did not store. */
-export async function forgetDays(db: mongo.Db): Promise<void> {
+async function forgetDays(db: mongo.Db): Promise<void> {
   await db.collection('events').updateMany({}, { $unset: { occurredOn: '' } });
   const lastCare = { lastWatering: '', lastFertilizing: '' };
   await db.collection('plants').updateMany({}, { $unset: lastCare });

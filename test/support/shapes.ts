@@ -6,7 +6,7 @@ import { record } from './client';
 export { bodyOf, listOf, withoutDetails } from './bodies';
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-export const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 /** A valid id of no record. */
 export const NOBODYS_ID = '00000000-0000-4000-8000-000000000000';
 

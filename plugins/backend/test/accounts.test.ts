@@ -171,7 +171,7 @@ test('deleting an account closes it at once; its id can be used again once nothi
   expect(bodyOf(await shop.get(`${path}/tokens`))).toEqual({ items: [] });
 });
 
-test('an export has everything stored, and the log says who did what', async () => {
+test('an export has everything stored, and the audit log says who did what', async () => {
   const id = await made();
   const path = `/api/accounts/${id}`;
   const { token } = bodyOf(await shop.post(`${path}/tokens`, { name: 'Phone' }).expect(201));

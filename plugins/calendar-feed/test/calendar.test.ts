@@ -24,7 +24,7 @@ const dayIn = (days: number): string =>
 async function made(of = user): Promise<string> {
   const { url } = bodyOf(await of.post('/api/account/calendar').expect(201));
   const { origin, pathname } = new URL(String(url));
-  // The port at which the client reached the server, which may be another than PORT.
+  // The port that the client used, which may differ from PORT.
   expect(origin).toBe(service.url);
   expect(pathname).toMatch(/^\/calendar\/[\w-]{32}\.ics$/);
   return pathname;

@@ -136,7 +136,7 @@ describe('a snooze stands until care is done after it was set', () => {
     }
     setClock('2026-03-12T12:00:00Z');
     const logged = bodyOf(await user.post('/api/events', { plantIds: plants }).expect(201));
-    const { items } = logged as { items: { id: string }[] }; // What POST /api/events answers.
+    const { items } = logged as { items: { id: string }[] }; // The response of POST /api/events.
     expect(await everyDueOn('watered')).toEqual(plants.map(() => '2026-03-15'));
     const eventIds = items.map(({ id }) => id);
     await user.post('/api/events/delete', { eventIds }).expect(200);

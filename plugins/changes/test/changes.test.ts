@@ -174,7 +174,7 @@ test('only events that show a deleted photo are read to send them again', async 
   expect(Math.max(...ofEvents.map(({ keysExamined }) => keysExamined))).toBeLessThanOrEqual(3);
 });
 
-test('an answer has at most `limit` records, deletions included, and at most 1 MB', async () => {
+test('a response has at most `limit` records, deletions included, and at most 1 MB', async () => {
   const plant = await user.plant();
   const events = await Promise.all(
     Array.from({ length: 30 }, () => user.event(plant.id, { text: '\u0001'.repeat(2000) })),
@@ -196,7 +196,7 @@ test('an answer has at most `limit` records, deletions included, and at most 1 M
   expect(copy.contents).toEqual(await listed(client, photoIds));
 });
 
-test('a cursor that was tampered with, is of another account or of another list is refused', async () => {
+test('a cursor that was altered, or is for another account or list, is refused', async () => {
   const plant = await user.plant();
   await user.event(plant.id);
   await user.event(plant.id);

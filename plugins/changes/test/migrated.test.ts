@@ -3,7 +3,7 @@ import { Client } from '../../../test/support/client';
 import { queriesOf } from '../../../test/support/profiler';
 import { logMany, startService, type TestService } from '../../../test/support/program';
 
-/** Answers read: far enough that all before them would show. */
+/** The number of responses to read, enough that earlier changes would show. */
 const PAGES = 20;
 const LIMIT = 100;
 

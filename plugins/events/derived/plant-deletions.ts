@@ -10,7 +10,7 @@ import { careChanged } from '../domain-events';
 import { deletedPlantModel } from '../model';
 import type { DayCount } from './event-sums';
 
-/** Events marked as deleted per transaction: few enough not to hold up the account's own writes. */
+/** Events marked as deleted per transaction: few enough not to delay the account's own writes. */
 const CHUNK = 1000;
 
 /**

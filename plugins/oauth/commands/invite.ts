@@ -19,7 +19,7 @@ export function invite(
     .command('invite')
     .summary('invite somebody to sign up, or back in')
     .description(
-      `Prints a link with which somebody creates the account of this name, or sets a new password or passkey if it exists: the way back in for people who have lost theirs. The link is shown once, works once, and replaces the previous one.`,
+      `Prints a link that creates the account of this name or, if it exists, sets a new password or passkey: the way back in for people who have lost theirs. The link is shown once, works once, and replaces the previous one.`,
     )
     .argument('<user>', 'the name of the account', newUserName)
     .addOption(tierOption('the tier of the account, if it is created'))

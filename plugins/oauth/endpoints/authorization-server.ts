@@ -65,7 +65,7 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
         const { origin, provider } = await serverFor(ctx, parts);
         await before?.(ctx, api);
         await serve(ctx, provider, origin);
-        // If another person has signed in since the consent, the library answers a form for a path that is off.
+        // If another person has signed in since the consent, the library responds with a form for a path that is disabled.
         if (ctx.status === 200) throw new PageFault('expired');
       }),
   });
@@ -75,7 +75,7 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
       throw rateLimited.error(undefined, { headers: { 'Retry-After': '60' } });
     }
     const mode = ctx.query['response_mode'];
-    // The library answers other modes with an inline script.
+    // For other modes the library responds with an inline script.
     if (mode !== undefined && mode !== 'query') throw new PageFault('badMode');
     const { nonce, ...others } = ctx.query;
     // AppAuth always sends a nonce; the library refuses it unless an ID token is requested.

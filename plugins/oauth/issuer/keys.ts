@@ -54,7 +54,8 @@ export function keysOf(issuer: string, jose: typeof Jose, log: Logger): IssuerKe
 async function fetched(url: string, options: RequestInit): Promise<Record<string, unknown>> {
   const answer = await fetch(url, options);
   const content: unknown = answer.ok ? await answer.json() : undefined;
-  if (!isRecord(content)) throw new Error(`${url} answered ${answer.status}, without an object.`);
+  if (!isRecord(content))
+    throw new Error(`${url} responded with ${answer.status}, without a JSON object.`);
   return content;
 }
 

@@ -10,7 +10,7 @@ let loaded: Library | undefined;
 export function loadLibrary(): Library {
   if (loaded) return loaded;
   const { warn } = console;
-  // It warns about the version of Node, though it works with all that the program supports.
+  // It warns about versions of Node with which it works.
   console.warn = () => undefined;
   try {
     loaded = createRequire(__filename)('oidc-provider') as Library; // Its own types.

@@ -153,7 +153,7 @@ test('revoking a refresh token revokes its access tokens from the next request o
   await phone.refresh(refresh).expect(400);
 });
 
-test('the tool endpoint answers an invalid access token with 401, so that clients refresh it', async () => {
+test('the tool endpoint responds to an invalid access token with 401, so that clients refresh it', async () => {
   for (const token of [`tnd_oat_${'a'.repeat(43)}`, 'tnd_oat_cut']) {
     const answer = await userOf(service.url, ada.name, token).post('/api/mcp', {}).expect(401);
     expect(answer.headers['www-authenticate']).toContain('error="invalid_token"');
@@ -232,7 +232,7 @@ test.each([
   expect(bodyOf(answer)['error_description']).toEqual(expect.any(String));
 });
 
-test('clients are registered with what is supported of their metadata', async () => {
+test('clients are registered with the supported part of their metadata', async () => {
   const answer = await service.anonymous
     .post('/oauth/register')
     .send({

@@ -26,7 +26,7 @@ const bringText = (csv: string | Buffer, type = 'text/csv') =>
 const plantsOf = async () => listOf(await user.get('/api/plants').expect(200));
 const namesOf = async () => (await plantsOf()).map(({ name }) => name).sort();
 
-/** The faults of an answer, by line. */
+/** The faults in a response, by line. */
 function faults(response: { body: unknown }): unknown[] {
   const { details = [] } = response.body as { details?: { field: string; line?: number }[] };
   return details.map(({ field, line }) => [line, field]);

@@ -12,7 +12,7 @@ import type { TestUser } from '../../../test/support/service';
 import { bodyOf } from '../../../test/support/shapes';
 
 /** A message as the receiver got it. */
-export interface Received {
+interface Received {
   id: string;
   path: string;
   at: number;

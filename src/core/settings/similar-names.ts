@@ -4,7 +4,7 @@ const SYNONYMS: Readonly<Record<string, string>> = { MONGO: 'MONGODB', URL: 'URI
 const MIN_LENGTH = 6;
 const LONG = 9;
 
-/** The known name of which an unknown one is probably a misspelling, if any. */
+/** The known name that an unknown one probably misspells, if any. */
 export function intendedName(name: string, known: readonly string[]): string | undefined {
   if (known.includes(name)) return undefined;
   const given = name.toUpperCase();

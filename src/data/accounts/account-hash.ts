@@ -28,7 +28,7 @@ export const logKeyModel = sharedModel<LogKeyDocument>(
 
 /**
  * The name of an account in the log: an HMAC of its id under a key that is stored in the database. It
- * is the same in all processes, and whoever has only the log cannot guess ids from it.
+ * is the same in all processes, and the log alone does not reveal ids.
  */
 export class AccountHash {
   readonly #hashes: LRUCache<string, string>;
