@@ -1,8 +1,7 @@
 import Joi from 'joi';
 
 import { DAY_MS } from '../../src/core/time';
-import { id, instant, integer, nullable, text } from '../../src/fields/joi';
-import { named } from '../../src/fields/schema-name';
+import { id, instant, integer, nullable, text, named } from '../../src/fields/joi';
 import { ACCOUNT_SCOPE } from './scope';
 
 /** The default lifetime of a token. */

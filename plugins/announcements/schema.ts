@@ -2,7 +2,7 @@ import Joi from 'joi';
 
 import type { Document, Seed, View } from '../../src/fields/field';
 import { defineRecord } from '../../src/fields/record';
-import { named } from '../../src/fields/schema-name';
+import { named } from '../../src/fields/joi';
 import { boolean, text, timestamp, url, uuid } from '../../src/fields/types';
 
 /** An announcement (docs/specification.md, 2.12). */

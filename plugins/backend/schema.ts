@@ -1,9 +1,8 @@
 import Joi from 'joi';
 
 import { type Account, TIERS, type Tier } from '../../src/core/identity';
-import { instant, nullable, oneOf, timestamp, timezone } from '../../src/fields/joi';
+import { instant, nullable, oneOf, timestamp, timezone, named } from '../../src/fields/joi';
 import { type PageQuery, page, pageQuery } from '../../src/fields/page';
-import { named } from '../../src/fields/schema-name';
 import { scopeList, tokenFields } from '../accounts';
 
 /** An account as a backend sees it. */

@@ -1,7 +1,6 @@
 import Joi from 'joi';
 
-import { oneOf, uri } from '../../src/fields/joi';
-import { named } from '../../src/fields/schema-name';
+import { oneOf, uri, named } from '../../src/fields/joi';
 import { CARES } from '../care';
 import { locationFilter } from '../plants';
 

@@ -61,7 +61,7 @@ export default definePlugin<Care>({
         changedList(scheduleModel, {
           view: scheduleView,
           partOf: { kind: 'plant', field: 'plantId' },
-          show: (each) => schedule.toView(each),
+          toView: (each) => schedule.toView(each),
         }),
       ],
       listeners: [

@@ -10,8 +10,8 @@ import {
   oneOf,
   text,
   withKeys,
+  named,
 } from '../../src/fields/joi';
-import { named } from '../../src/fields/schema-name';
 import {
   type EventType,
   eventType,

@@ -1,8 +1,7 @@
 import Joi from 'joi';
 
 import type { ChangedList } from '../../src/data/changes/changes';
-import { id, integer, oneOf } from '../../src/fields/joi';
-import { named } from '../../src/fields/schema-name';
+import { id, integer, oneOf, named } from '../../src/fields/joi';
 
 export interface ChangesQuery {
   since?: string;

@@ -12,10 +12,10 @@ import {
   text as textSchema,
   timestamp as timestampSchema,
   withKeys,
+  named,
 } from '../../src/fields/joi';
 import { type Page, page, type PageQuery, pageQuery } from '../../src/fields/page';
 import { defineRecord } from '../../src/fields/record';
-import { named } from '../../src/fields/schema-name';
 import {
   day,
   identified,

@@ -1,7 +1,6 @@
 import Joi from 'joi';
 
-import { day, id, integer, notBefore, nullable, text } from '../../src/fields/joi';
-import { named } from '../../src/fields/schema-name';
+import { day, id, integer, notBefore, nullable, text, named } from '../../src/fields/joi';
 import { eventType, type EventType, growthUnit, type GrowthUnit } from '../events';
 
 export interface InsightsView {

@@ -50,7 +50,7 @@ export default definePlugin<Photos>({
       changes: [
         changedList(photoModel, {
           view: photoView,
-          show: (document) => photo.toView(document),
+          toView: (document) => photo.toView(document),
         }),
       ],
     };

@@ -1,10 +1,9 @@
 import Joi from 'joi';
 
 import type { CreateBody, Document, View } from '../../src/fields/field';
-import { id, integer as integerSchema, withFixed } from '../../src/fields/joi';
+import { id, integer as integerSchema, withFixed, named } from '../../src/fields/joi';
 import { page, type PageQuery, pageQuery } from '../../src/fields/page';
 import { defineRecord } from '../../src/fields/record';
-import { named } from '../../src/fields/schema-name';
 import { identified, integer, text, timestamp, url, uuid } from '../../src/fields/types';
 
 /** A photo (docs/specification.md, 2.7 and 2.8). */

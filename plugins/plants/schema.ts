@@ -9,9 +9,9 @@ import {
   oneOf as oneOfSchema,
   text as textSchema,
   withKeys,
+  named,
 } from '../../src/fields/joi';
 import { defineRecord } from '../../src/fields/record';
-import { named } from '../../src/fields/schema-name';
 import {
   boolean,
   datedMoment,

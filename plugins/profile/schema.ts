@@ -12,8 +12,8 @@ import {
   text,
   timeOfDay,
   timezone,
+  named,
 } from '../../src/fields/joi';
-import { named } from '../../src/fields/schema-name';
 
 interface LimitView {
   max: number;

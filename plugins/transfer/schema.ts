@@ -11,8 +11,8 @@ import {
   timestamp,
   withKeys,
   withoutKey,
+  named,
 } from '../../src/fields/joi';
-import { named } from '../../src/fields/schema-name';
 import { createSchedule, type CreateSchedule, MAX_SCHEDULES } from '../care';
 import { type CreateEvent, createEvent } from '../events';
 import { type CreatePhoto, photo } from '../photos';

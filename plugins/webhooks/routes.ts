@@ -1,8 +1,7 @@
 import Joi from 'joi';
 
-import { text, withKeys } from '../../src/fields/joi';
+import { text, withKeys, named } from '../../src/fields/joi';
 import { page, type PageQuery, pageQuery } from '../../src/fields/page';
-import { named } from '../../src/fields/schema-name';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { MANAGE_SCOPE } from '../accounts';
 import { adminPortSetting } from '../backend';

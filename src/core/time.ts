@@ -172,3 +172,24 @@ export function laterOf(one: DatedMoment | null, other: DatedMoment | null): Dat
 export function momentText(moment: DatedMoment | null | undefined): string {
   return moment ? `${moment.at.toISOString()} (${moment.on})` : 'never';
 }
+
+/** A date-time with an offset. */
+export const RFC3339 =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+/**
+ * Parses an RFC 3339 date-time with an offset, to the millisecond. Returns undefined for anything else,
+ * for dates that do not exist, and for instants outside the years 0 to 9999.
+ */
+export function parseTimestamp(value: string): Date | undefined {
+  const match = RFC3339.exec(value.toUpperCase());
+  if (!match) return undefined;
+  const [, year, month, date, hours, minutes, seconds, fraction = '', zone = 'Z'] = match;
+  if (!isCalendarDay(`${String(year)}-${String(month)}-${String(date)}`)) return undefined;
+  const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
+  const instantOf = new Date(
+    `${String(year)}-${String(month)}-${String(date)}T${String(hours)}:${String(minutes)}:${String(seconds)}.${milliseconds}${zone}`,
+  );
+  const utcYear = instantOf.getUTCFullYear();
+  return utcYear >= 0 && utcYear <= 9999 ? instantOf : undefined;
+}

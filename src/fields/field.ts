@@ -1,6 +1,6 @@
 import type Joi from 'joi';
 
-import { named } from './schema-name';
+import { named } from './joi';
 
 /** How a type of value is validated, stored and shown. */
 export interface FieldType {

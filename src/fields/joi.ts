@@ -2,9 +2,8 @@ import Joi from 'joi';
 
 import { isUuid, UUID_PATTERN } from '../core/ids';
 import { languageTag } from '../core/text/text';
-import { HOUR_MS, isCalendarDay, timezoneName } from '../core/time';
-import { descriptionOf } from './description';
-import { named } from './schema-name';
+import { HOUR_MS, isCalendarDay, parseTimestamp, RFC3339, timezoneName } from '../core/time';
+import { descriptionOf, type Description } from './description';
 
 /** Messages in place of Joi's own, and of the rules below. */
 const MESSAGES = {
@@ -228,22 +227,13 @@ export function whyNot(schema: Joi.ObjectSchema, field: string): string {
 /** The Success body (docs/specification.md, 2.13). */
 export const success = named('Success', Joi.object({ success: Joi.boolean().required() }));
 
-const RFC3339 =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+/** Names a schema, so that documents describe it once. */
+export function named<S extends Joi.Schema>(name: string, schema: S): S {
+  // Joi types `meta` of every schema as returning its own kind, but not generically.
+  return schema.meta({ schemaName: name }) as S;
+}
 
-/**
- * Parses an RFC 3339 date-time with an offset, to the millisecond. Returns undefined for anything else,
- * for dates that do not exist, and for instants outside the years 0 to 9999.
- */
-function parseTimestamp(value: string): Date | undefined {
-  const match = RFC3339.exec(value.toUpperCase());
-  if (!match) return undefined;
-  const [, year, month, date, hours, minutes, seconds, fraction = '', zone = 'Z'] = match;
-  if (!isCalendarDay(`${String(year)}-${String(month)}-${String(date)}`)) return undefined;
-  const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
-  const instantOf = new Date(
-    `${String(year)}-${String(month)}-${String(date)}T${String(hours)}:${String(minutes)}:${String(seconds)}.${milliseconds}${zone}`,
-  );
-  const utcYear = instantOf.getUTCFullYear();
-  return utcYear >= 0 && utcYear <= 9999 ? instantOf : undefined;
+/** The name of a schema; the last one if it extends a named schema. */
+export function nameOf({ metas }: Pick<Description, 'metas'>): string | undefined {
+  return metas.findLast(({ schemaName }) => schemaName !== undefined)?.schemaName;
 }

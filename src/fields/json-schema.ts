@@ -2,7 +2,7 @@ import type Joi from 'joi';
 
 import { isRecord } from '../core/values';
 import { type Description, descriptionOf, type When } from './description';
-import { nameOf } from './schema-name';
+import { nameOf } from './joi';
 
 /** A value of JSON. */
 export type Json = string | number | boolean | null | Json[] | JsonObject;

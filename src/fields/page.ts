@@ -2,8 +2,7 @@ import Joi from 'joi';
 
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../core/http/request-limits';
 import { descriptionOf } from './description';
-import { integer, nullable } from './joi';
-import { named, nameOf } from './schema-name';
+import { integer, nullable, named, nameOf } from './joi';
 
 /** The query of a paged list. */
 export interface PageQuery {

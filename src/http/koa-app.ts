@@ -152,7 +152,7 @@ const SLICE_BYTES = 64 * 1024;
  * Sends large bodies as streams, so that a connection buffers only one slice that its client has not
  * read. TLS would copy the whole body at once: 100 unread responses of 3 MB took 370 MB, and now 80.
  */
-export const sliceLargeBodies: Middleware = async (ctx, next) => {
+const sliceLargeBodies: Middleware = async (ctx, next) => {
   await next();
   const body: unknown = ctx.body;
   const { length } = ctx;
@@ -171,7 +171,7 @@ function* slicesOf(content: Buffer): Generator<Buffer> {
 }
 
 /** Compresses bodies that are long enough and not yet encoded, for clients that accept it. */
-export const compression: Middleware = async (ctx, next) => {
+const compression: Middleware = async (ctx, next) => {
   await next();
   const body: unknown = ctx.body;
   const isWhole = typeof body === 'string' || Buffer.isBuffer(body);

@@ -106,7 +106,7 @@ const texts = Joi.object({
 }).unknown();
 
 /** What the operations of a plugin may use. */
-export interface Known {
+interface Known {
   scope: ReadonlySet<string>;
   budget: ReadonlySet<string>;
   errors: ReadonlySet<string>;
@@ -114,7 +114,7 @@ export interface Known {
 }
 
 /** The faults in an operation, each with its key. */
-export function operationFaults(operation: Operation, known: Known): string[] {
+function operationFaults(operation: Operation, known: Known): string[] {
   const fault = faultOf(texts, operation);
   if (fault !== undefined) return [fault];
   const faults: string[] = [];

@@ -11,7 +11,7 @@ export const FORMAT = 1;
 /** Lists the other files of an archive. It is the last one, because it counts them. */
 export const MANIFEST_FILE = 'manifest.json';
 
-export interface ArchivedCollection {
+interface ArchivedCollection {
   name: string;
   documents: number;
   /** The total size of its BSON documents. */

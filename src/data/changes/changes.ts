@@ -37,12 +37,14 @@ export interface ChangedList {
 
 /** How the records of a tracked model are shown: one by one, or together. */
 type Shown<T> =
-  | { show: (document: T) => unknown }
+  | { toView: (document: T) => unknown }
   | { present: (tenant: Tenant, documents: readonly T[]) => Promise<readonly unknown[]> };
 
 /**
  * Declares the list of a tracked model in `GET /api/changes`, named after its collection. A plugin
  * contributes one for each of its tracked models.
+ *
+ * @param list how they are shown; the definition of a record will do
  */
 export function changedList<T extends object>(
   model: ModelDefinition<T, 'account'>,
@@ -61,8 +63,8 @@ export function changedList<T extends object>(
     ...(embeds && { embeds }),
     ...(partOf && { partOf }),
     present: async (tenant, documents) =>
-      'show' in list
-        ? of(documents).map((each) => list.show(each))
+      'toView' in list
+        ? of(documents).map((each) => list.toView(each))
         : list.present(tenant, of(documents)),
   };
 }

@@ -191,7 +191,7 @@ export class Database {
 }
 
 /** Measures the connection pool of a client; must be called before it connects. */
-export function measurePool(client: mongo.MongoClient, metrics: Metrics): void {
+function measurePool(client: mongo.MongoClient, metrics: Metrics): void {
   let open = 0;
   let inUse = 0;
   let waiting = 0;

@@ -37,7 +37,8 @@ export class DomainEvent<Payload> {
   constructor(readonly name: string) {}
 }
 
-type Handle<Payload> = (tx: Transaction, payload: Payload) => Promise<void>;
+/** It may return a query, which is then executed. */
+type Handle<Payload> = (tx: Transaction, payload: Payload) => PromiseLike<unknown>;
 
 /** A listener runs in the transaction that emits the event, which is aborted if it throws. */
 export interface Listener {
