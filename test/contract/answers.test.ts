@@ -39,6 +39,17 @@ test('a cached response costs only the query for the account, over REST and as a
   expect(collections.filter((each) => ['plants', 'photos'].includes(each))).toEqual([]);
 });
 
+test('accounts of the same revision each get their own cached response', async () => {
+  for (const name of ['Fern', 'Ivy']) {
+    const user = await service.user();
+    await user.plant({ name });
+    for (const path of ['/api/plants', '/api/plant-summaries']) {
+      const { body } = await user.get(path).expect(200);
+      expect(body).toMatchObject([{ name }]);
+    }
+  }
+});
+
 test('cached responses stay within the memory limit', async () => {
   const cache = new ResponseCache({ megabytes: 1, isSharded: false }, new Metrics());
   const before = process.memoryUsage().arrayBuffers;
