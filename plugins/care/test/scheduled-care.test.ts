@@ -72,6 +72,8 @@ test('an active schedule replaces the frequency of the same care', async () => {
   expect(await watering()).toEqual(byFrequency);
   await change(id, { active: true, endOn: '2026-03-13' });
   expect(await watering()).toEqual(bySchedule);
+  setClock('2026-03-13T23:59:59Z');
+  expect(await watering()).toEqual(bySchedule);
   setClock('2026-03-14T00:00:00Z');
   expect(await watering()).toEqual(byFrequency);
   await change(id, { endOn: null });

@@ -181,7 +181,10 @@ test('a failed sign-in says the same whatever was wrong', async () => {
 });
 
 test('a name may fail ten times in 15 minutes, whether or not it exists', async () => {
-  for (const name of [(await person(service)).name, freshName()]) {
+  const { name: known } = await person(service);
+  // What succeeds does not count, and gives back no more than itself.
+  for (let times = 0; times < 2; times += 1) await signIn(known, PASSWORD);
+  for (const name of [known, freshName()]) {
     const statuses: number[] = [];
     for (let times = 0; times < 11; times += 1) {
       statuses.push((await signIn(name, 'not the password')).page.status);
