@@ -1,7 +1,7 @@
 import { ErrorCode } from '../../src/core/errors';
 
-/** How many webhooks a backend may have: each event is written once for each of them. */
-export const MAX_WEBHOOKS = 100;
+/** How many webhooks a backend may have, as at GitHub: each event is written once for each of them. */
+export const MAX_WEBHOOKS = 20;
 
 export const webhookNotFound = new ErrorCode('webhook_not_found', 404, 'Webhook not found.');
 
