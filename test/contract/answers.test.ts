@@ -44,8 +44,8 @@ test('accounts of the same revision each get their own cached response', async (
     const user = await service.user();
     await user.plant({ name });
     for (const path of ['/api/plants', '/api/plant-summaries']) {
-      const { body } = await user.get(path).expect(200);
-      expect(body).toMatchObject([{ name }]);
+      const response = await user.get(path).expect(200);
+      expect(response.body).toMatchObject([{ name }]);
     }
   }
 });

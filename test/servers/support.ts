@@ -144,7 +144,7 @@ export interface ProgramOptions {
 export function launch(dataDir: string, options: ProgramOptions = {}): ChildProcess {
   const { role = 'server', through = [], env } = options;
   const config: ServersConfig = { dataDir };
-  const [command = '', ...args] = [
+  const [command, ...args] = [
     ...through,
     process.execPath,
     '--require',
