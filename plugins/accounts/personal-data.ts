@@ -123,7 +123,7 @@ export class PersonalData {
     return this.#host.transactShared(async (tx) => {
       const { session } = tx;
       if (!(await this.#accounts.exists({ _id: userId }).session(session))) return true;
-      const pseudonym = await this.#host.accountData.anonymize(session, userId);
+      const pseudonym = await this.#host.audit.anonymize(session, userId);
       if (pseudonym === undefined) return false;
       const { deletedCount } = await this.#accounts.deleteOne({ _id: userId }, { session });
       const act = { action: 'account.deleted', target: accountTarget(pseudonym) };
@@ -173,7 +173,7 @@ export class PersonalData {
       separator = ',';
     }
     yield '},"auditLog":';
-    yield* jsonArray(this.#host.accountData.auditEntries(userId));
+    yield* jsonArray(this.#host.audit.entries({ userId }));
     yield '}';
   }
 }

@@ -88,7 +88,7 @@ export async function writeGarden(
   const prospect = { id: user, tier: tier ?? known?.tier ?? 'free', usage: known?.usage ?? {} };
   requireRoom(host, prospect, { [PLANT_QUOTA]: plants, [EVENT_QUOTA]: events });
   const account = await records.accounts.ensureAccount(user, tier);
-  const room = host.quotaLeft(account, PHOTO_QUOTA);
+  const room = host.quotas.left(account, PHOTO_QUOTA);
   const photos = Math.min(plants + Math.round(events * PHOTOS_PER_EVENT), room);
   const garden: Garden = { account, random: randomFrom(seed), plants: [], photos: [] };
   for (const batch of inBatches(history(garden, { plants, events, photos }))) {

@@ -9,9 +9,9 @@ const SAYS_TIME = 'it contains the current time';
 
 /** Operations on the caller's own account. */
 export function routes(host: Host, accounts: Accounts): Operation[] {
-  const profile = profileSchema(host.quotas, Object.keys(host.features));
+  const profile = profileSchema(host.quotas.names, Object.keys(host.features));
   const limitOf = ({ tier, usage }: Account, quota: string) => ({
-    max: host.quotaLimit(tier, quota),
+    max: host.quotas.limit(tier, quota),
     used: usage[quota] ?? 0,
   });
   const view = (account: Account, { id, name, scopes, expiresAt }: HeldToken, now: Date) => ({
@@ -22,7 +22,7 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
     remindAt: account.remindAt,
     now,
     today: calendarOf(account.timezone)(now),
-    limits: Object.fromEntries(host.quotas.map((quota) => [quota, limitOf(account, quota)])),
+    limits: Object.fromEntries(host.quotas.names.map((quota) => [quota, limitOf(account, quota)])),
     features: Object.fromEntries(
       Object.entries(host.features).map(([name, { tiers }]) => [
         name,

@@ -52,7 +52,7 @@ export function dataLayer({ plugins, settings, log, metrics, acting }: DataOptio
     known,
     fence,
     audit,
-    accountData: new AccountData(database, models, audit),
+    accountData: new AccountData(database, models),
     quotas: new Quotas(quotas, settings),
     counts,
     derived,

@@ -57,6 +57,7 @@ export function hostFor(
     transact: (userId, work) => app.writeQueue.run(userId, work),
     transactShared: (work) => audit.transact(work),
     accountData,
+    audit,
     lease: (name) => new Lease(database.model(leaseModel), name),
     snapshot: <T>(read: (session: ClientSession) => Promise<T>) => database.snapshot(read),
     snapshotStream: <T>(read: (session: ClientSession) => AsyncIterable<T>) =>
@@ -65,13 +66,8 @@ export function hostFor(
       if (!collects.includes('changes')) fail('uses changes without collecting them');
       return app.contributions.flatMap(({ changes = [] }) => changes);
     },
-    quotaLeft: (account, quota) => Math.max(0, quotas.left(account, quota)),
-    quotas: plugins.flatMap(({ quotas: own = {} }) => Object.keys(own)),
-    features: Object.assign(
-      {},
-      ...plugins.map(({ features = {} }) => features),
-    ) as Host['features'],
-    quotaLimit: (tier, quota) => quotas.limit(tier, quota),
+    quotas,
+    features: Object.fromEntries(plugins.flatMap((each) => Object.entries(each.features ?? {}))),
     rebuildDerived: async (tx) => {
       await rebuildAll(app.derived, tx);
     },

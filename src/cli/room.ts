@@ -13,7 +13,7 @@ export function roomFaults(
   wanted: Readonly<Record<string, number>>,
 ): string[] {
   return Object.entries(wanted).flatMap(([quota, count]) => {
-    const left = host.quotaLeft(account, quota);
+    const left = host.quotas.left(account, quota);
     const room = `The ${account.tier} tier leaves ${account.id} room for ${left} more ${quota}`;
     return count <= left ? [] : [`${room}, but ${count} are needed.`];
   });

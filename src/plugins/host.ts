@@ -1,12 +1,12 @@
 import type { ClientSession } from 'mongoose';
 import type { Logger } from 'pino';
 
-import type { Account, Tier } from '../core/identity';
 import type { Settings } from '../core/settings/settings';
 import type { AccountData } from '../data/accounts/account-data';
-import type { SharedTransaction } from '../data/audit/audit-log';
+import type { AuditLog, SharedTransaction } from '../data/audit/audit-log';
 import type { ChangedList } from '../data/changes/changes';
 import type { ModelDefinition, ModelOf } from '../data/model/models';
+import type { Quotas } from '../data/model/quotas';
 import type { Lease } from '../data/schema/lease';
 import type { Transaction } from '../data/writing/transaction';
 import type { Feature } from './operation';
@@ -34,6 +34,8 @@ export interface Host {
   transactShared<T>(work: (tx: SharedTransaction) => Promise<T>): Promise<T>;
   /** The data of accounts, of all plugins. */
   readonly accountData: AccountData;
+  /** The audit log; acts are recorded by transactions. */
+  readonly audit: Pick<AuditLog, 'anonymize' | 'entries'>;
   /** A lease with this name, which one process holds at a time. */
   lease(name: string): Lease;
   /** Runs reads that all see the same snapshot. */
@@ -42,11 +44,8 @@ export interface Host {
   snapshotStream<T>(read: (session: ClientSession) => AsyncIterable<T>): AsyncGenerator<T>;
   /** The lists of `GET /api/changes` of all plugins; not during setup. */
   changedLists(): readonly ChangedList[];
-  /** How many places of a quota an account has left. */
-  quotaLeft(account: Pick<Account, 'tier' | 'usage'>, quota: string): number;
-  /** The names of the quotas of all plugins. */
-  readonly quotas: readonly string[];
-  quotaLimit(tier: Tier, quota: string): number;
+  /** The quotas of all plugins. */
+  readonly quotas: Quotas;
   /** The features of all plugins, by name. */
   readonly features: Readonly<Record<string, Feature>>;
   /** Recomputes all derived data of the account of `tx`. */

@@ -1,7 +1,3 @@
-import type { ClientSession } from 'mongoose';
-
-import type { AuditLog } from '../audit/audit-log';
-import type { AuditEntry } from '../audit/entry';
 import type { Database } from '../mongodb/database';
 import { batchesOf } from '../model/batches';
 import { collectionOf, type ModelDefinition } from '../model/models';
@@ -14,11 +10,9 @@ const CHUNK = 1000;
 export class AccountData {
   /** By the names of the collections. */
   readonly #collections: ReadonlyMap<string, OwnedModel<object>>;
-  readonly #audit: AuditLog;
 
   /** @param models the models of all plugins */
-  constructor(database: Database, models: readonly ModelDefinition[], audit: AuditLog) {
-    this.#audit = audit;
+  constructor(database: Database, models: readonly ModelDefinition[]) {
     this.#collections = new Map(
       models
         .filter(isOwnedByAccount)
@@ -41,20 +35,6 @@ export class AccountData {
       const found = model.find().of({ userId }).setOptions({ promoteBuffers: false });
       yield [name, batchesOf<object>(found)];
     }
-  }
-
-  /** The entries of the account in the audit log, a batch at a time. */
-  auditEntries(userId: string): AsyncIterable<AuditEntry[]> {
-    return this.#audit.entries({ userId });
-  }
-
-  /**
-   * Replaces the account's id in the audit log by a pseudonym.
-   *
-   * @returns the pseudonym, once no entries are left; call it again in another transaction until then
-   */
-  anonymize(session: ClientSession, userId: string): Promise<string | undefined> {
-    return this.#audit.anonymize(session, userId);
   }
 
   /**

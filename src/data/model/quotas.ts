@@ -112,9 +112,13 @@ export class Quotas {
     );
   }
 
-  /** How many more records an account may have; negative if it is over the limit. */
+  get names(): string[] {
+    return [...this.#quotas.keys()];
+  }
+
+  /** How many more records an account may have. */
   left({ tier, usage }: Pick<Account, 'tier' | 'usage'>, name: string): number {
-    return this.limit(tier, name) - (usage[name] ?? 0);
+    return Math.max(0, this.limit(tier, name) - (usage[name] ?? 0));
   }
 
   /** How many records an account of a tier may have. */
@@ -131,7 +135,7 @@ export class Quotas {
     throw error.error(
       more === 1
         ? `${error.meaning} ${allows} ${this.limit(account.tier, name)}.`
-        : `${allows} ${Math.max(0, left)} more ${name}; this request would add ${more}.`,
+        : `${allows} ${left} more ${name}; this request would add ${more}.`,
     );
   }
 
