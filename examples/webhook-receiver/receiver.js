@@ -46,7 +46,9 @@ function isGenuine({ headers }, body) {
 }
 
 const server = createServer(async (request, response) => {
-  const body = await text(request);
+  const body = await text(request).catch(() => undefined);
+  // The request broke off, and will be repeated.
+  if (body === undefined) return undefined;
   if (!isGenuine(request, body)) return response.writeHead(401).end();
   const id = request.headers['webhook-id'];
   if (!seen.has(id)) {
