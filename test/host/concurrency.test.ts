@@ -4,7 +4,6 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'koa';
 
 import { concurrency } from '../../src/middleware/concurrency';
-import { errorOf } from '../support/raw';
 import type { TestService, TestUser } from '../support/service';
 import { startService, storeLargest } from '../support/program';
 
@@ -60,13 +59,6 @@ test('if clients of an account do not read their responses, only that account ha
   expect(await waiting).toBe(200);
 });
 
-test('a read that waits too long gets 503', async () => {
-  await leaveListsUntaken();
-  const refused = await ada.get('/api/locations').expect(503);
-  expect(errorOf({ body: refused.text }).code).toBe('service_unavailable');
-  expect(refused.get('Retry-After')).toMatch(/^[1-9]\d*$/);
-});
-
 test('a client that disconnects leaves the queue', async () => {
   await leaveListsUntaken();
   const gone = Array.from({ length: 50 }, async () => {
@@ -80,16 +72,39 @@ test('a client that disconnects leaves the queue', async () => {
   await ada.get('/api/locations').expect(200);
 });
 
+/** A call of one account; `sent` resolves when its response has been sent. */
+function callOf(sent: Promise<void>): Context {
+  // It uses nothing else.
+  return { state: { sent, principal: { account: { id: 'ada' } } } } as unknown as Context;
+}
+
+const never = () => new Promise<void>(() => undefined);
+
+test('a call that waits for 10 s gets 503', async () => {
+  jest.useFakeTimers();
+  try {
+    const step = concurrency({ perAccount: 1, total: 1 });
+    void step(callOf(never()), never);
+    let fault: unknown;
+    void step(callOf(never()), never).catch((error: unknown) => (fault = error));
+    await jest.advanceTimersByTimeAsync(9999);
+    expect(fault).toBeUndefined();
+    await jest.advanceTimersByTimeAsync(1);
+    const headers = { 'Retry-After': expect.stringMatching(/^[1-9]\d*$/) as string };
+    expect(fault).toMatchObject({ status: 503, headers, body: { code: 'service_unavailable' } });
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 test('a call that has begun is finished even if its client disconnects', async () => {
   let leave: () => void = () => undefined;
   const sent = new Promise<void>((resolve) => (leave = resolve));
-  // It uses nothing else.
-  const ctx = { state: { sent, principal: { account: { id: 'ada' } } } } as unknown as Context;
   let finish: () => void = () => undefined;
   const step = concurrency({ perAccount: 1, total: 1 });
   const done = new Promise<void>((resolve) => (finish = resolve));
   const called = (async () => {
-    await step(ctx, () => done);
+    await step(callOf(sent), () => done);
   })();
   await setImmediate();
   leave();

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
 
 import { until } from '../support/processes';
+import { several } from '../support/several';
 import type { TestService, TestUser } from '../support/service';
 import { idempotencyKeyModel, startService, userOf } from '../support/program';
 
@@ -167,29 +168,26 @@ test('many concurrent requests to one process have one effect', async () => {
   await expectOneEffect(user, await Promise.all(sends));
 });
 
-test.each(Array.from({ length: 5 }, (_, round) => [round + 1]))(
-  'concurrent requests to two processes have one effect (round %i)',
-  async () => {
+test('concurrent requests to two processes have one effect', async () => {
+  await several(5, async () => {
     const user = await one.user();
     const elsewhere = userOf(two.url, user.id, user.token);
     const sends = [user, elsewhere].map((each) => keyed(each, 'k', { name: 'Fern' }));
     await expectOneEffect(user, await Promise.all(sends));
-  },
-);
+  });
+});
 
-test.each(Array.from({ length: 5 }, (_, round) => [round + 1]))(
-  'if one request needs the last free place in two processes, both return its response (round %i)',
-  async () => {
+test('if one request needs the last free place in two processes, both return its response', async () => {
+  await several(5, async () => {
     const user = await one.user({ tier: 'free' });
     const elsewhere = userOf(two.url, user.id, user.token);
     const sends = [user, elsewhere].map((each) => keyed(each, 'k', { name: 'Fern' }));
     await expectOneEffect(user, await Promise.all(sends));
-  },
-);
+  });
+});
 
-test.each(Array.from({ length: 5 }, (_, round) => [round + 1]))(
-  'if one request deletes the same events in two processes, both return its response (round %i)',
-  async () => {
+test('if one request deletes the same events in two processes, both return its response', async () => {
+  await several(5, async () => {
     const user = await one.user();
     const elsewhere = userOf(two.url, user.id, user.token);
     const { id } = await user.plant();
@@ -200,8 +198,8 @@ test.each(Array.from({ length: 5 }, (_, round) => [round + 1]))(
     for (const { status, body } of await Promise.all(sends)) {
       expect({ status, body: body as unknown }).toEqual({ status: 200, body: { success: true } });
     }
-  },
-);
+  });
+});
 
 test('404 is stored like a success', async () => {
   const user = await one.user();

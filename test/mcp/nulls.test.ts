@@ -1,5 +1,3 @@
-import type { Operation } from '../../src/plugins/operation';
-import type { Ids } from '../support/operations';
 import type { TestService, TestUser } from '../support/service';
 import {
   assistant,
@@ -24,22 +22,17 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-interface GardenOfOne {
+interface Gardener {
   caller: Assistant;
-  ids: Ids;
+  garden: Garden;
 }
 
-let forReads: Promise<GardenOfOne> | undefined;
+/** Two callers with equal histories: one leaves arguments out, the other sends null for them. */
+let pair: Promise<[Gardener, Gardener]> | undefined;
 
-/** A garden of its own for each write, so that none sees the effects of another. */
-function gardenFor({ method }: Operation): Promise<GardenOfOne> {
-  return method === 'GET' ? (forReads ??= newGarden()) : newGarden();
-}
-
-async function newGarden(): Promise<GardenOfOne> {
+async function newGardener(): Promise<Gardener> {
   const user: TestUser = await service.user();
-  const caller = { url: service.url, token: user.token, user };
-  return { caller, ids: await new Garden(user).ids() };
+  return { caller: { url: service.url, token: user.token, user }, garden: new Garden(user) };
 }
 
 const FULL_PLANT = {
@@ -81,15 +74,16 @@ function lasting({ structuredContent, isError, content }: Awaited<ReturnType<typ
 test.each(toolRows())(
   'null for an optional argument of %s is the same as leaving it out',
   async (name, operation) => {
-    const nulls = nullsOf(name);
-    const results = [];
-    for (const others of [{}, nulls]) {
-      const { caller, ids } = await gardenFor(operation);
-      const { toolArguments } = validRequest(operation, ids);
-      results.push(lasting(await callTool(caller, name, { ...others, ...toolArguments })));
-    }
-    expect(results[0]?.[0]).toBeUndefined();
-    expect(results[1]).toEqual(results[0]);
+    const call = async ({ caller, garden }: Gardener, others: object) => {
+      const { toolArguments } = validRequest(operation, await garden.ids());
+      const result = await callTool(caller, name, { ...others, ...toolArguments });
+      garden.called(operation);
+      return lasting(result);
+    };
+    const [one, other] = await (pair ??= Promise.all([newGardener(), newGardener()]));
+    const [without, withNulls] = await Promise.all([call(one, {}), call(other, nullsOf(name))]);
+    expect(without[0]).toBeUndefined();
+    expect(withNulls).toEqual(without);
   },
 );
 
