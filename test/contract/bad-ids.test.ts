@@ -1,4 +1,3 @@
-import type { Ids } from '../support/operations';
 import { exchange } from '../support/raw';
 import type { TestService, TestUser } from '../support/service';
 import { NOBODYS_ID } from '../support/shapes';
@@ -8,8 +7,7 @@ import {
   operationRows,
   validRequest,
   everythingStored,
-  gardenOf,
-  smallGardenOf,
+  Garden,
   startService,
 } from '../support/program';
 
@@ -17,12 +15,13 @@ const SOME_ID = '0192f0c1-7b7e-7c5a-8d3b-2f4e6a8c0d1e';
 
 let service: TestService;
 let user: TestUser;
-let ids: Ids;
+let garden: Garden;
 
 beforeAll(async () => {
   service = await startService({ jobs: false });
   user = await service.user();
-  ids = await gardenOf(user);
+  garden = new Garden(user);
+  await garden.ids();
 });
 afterAll(() => service.close());
 
@@ -88,11 +87,9 @@ test.each(withIds)(
     const before = await everythingStored(service);
     const missing = await call(operation, NOBODYS_ID);
     expect(missing.status).toBe(404);
-    const outcomes: Record<string, unknown> = {};
-    for (const [label, id] of Object.entries(NOBODYS)) outcomes[label] = await call(operation, id);
-    expect(outcomes).toEqual(
-      Object.fromEntries(Object.keys(NOBODYS).map((label) => [label, missing])),
-    );
+    const malformed = Object.entries(NOBODYS);
+    const outcomes = malformed.map(async ([label, id]) => [label, await call(operation, id)]);
+    expect(await Promise.all(outcomes)).toEqual(malformed.map(([label]) => [label, missing]));
     const paths = ['', '%E0%A4%A', '%', '%zz', '%ff', '%C0%AF', '%u0041', '🌱', '../plants', '//'];
     for (const id of [...paths, `${SOME_ID}/`, `/${SOME_ID}`, `${SOME_ID}/../${SOME_ID}`]) {
       const { status, body } = await call(operation, id);
@@ -109,13 +106,10 @@ test.each(withIds)(
 );
 
 test.each(withIds)('%s accepts an id in upper case', async (_name, operation) => {
-  const { status } = await call(operation, (await freshId(operation)).toUpperCase());
+  const ids = await garden.ids();
+  const [code = ''] = Object.values(operation.params ?? {}).map((error) => error.code);
+  const id = ids[code.replace('_not_found', '')] ?? '';
+  const { status } = await call(operation, id.toUpperCase());
+  garden.called(operation);
   expect(status).toBe(operation.response.status);
 });
-
-/** The id of a record that the call may delete. */
-async function freshId(operation: Operation): Promise<string> {
-  ids = await smallGardenOf(user);
-  const [code = ''] = Object.values(operation.params ?? {}).map((error) => error.code);
-  return ids[code.replace('_not_found', '')] ?? '';
-}
