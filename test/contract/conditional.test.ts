@@ -8,7 +8,7 @@ import type { TestService, TestUser } from '../support/service';
 import { NOBODYS_ID } from '../support/shapes';
 import {
   isConditional,
-  smallGardenOf,
+  Garden,
   storeLargest,
   idOfEveryKind,
   operationRows,
@@ -20,18 +20,17 @@ import {
 let service: TestService;
 let user: TestUser;
 let ids: Ids;
-/** Whether the next test needs a garden of its own; those that only read share one. */
-let needsGarden = true;
+let owner: TestUser;
+let garden: Garden;
 
 beforeAll(async () => {
   service = await startService({ jobs: false });
+  owner = await service.user();
+  garden = new Garden(owner);
 });
 beforeEach(async () => {
-  if (needsGarden) {
-    user = await service.user();
-    ids = await smallGardenOf(user);
-  }
-  needsGarden = true;
+  user = owner;
+  ids = await garden.ids();
 });
 afterAll(() => service.close());
 
@@ -63,7 +62,6 @@ const rows = operationRows();
 const reads = rows.filter(([, operation]) => isConditional(operation));
 
 test.each(reads)('%s gets 304 if the client has the current response', async (_name, operation) => {
-  needsGarden = false;
   const { path } = validRequest(operation, ids);
   const first = await ask('GET', path);
   const etag = first.headers.etag ?? '';
@@ -106,6 +104,7 @@ test('only a write that changes the response ends its 304', async () => {
 });
 
 test('only a list that is too long to buffer loses its 304 with any write', async () => {
+  user = await service.user();
   await storeLargest(service.app, user.id, { plants: 100, events: 1 });
   const first = await ask('GET', '/api/plants');
   expect(first.bytes.length).toBeGreaterThan(1_000_000);
@@ -161,6 +160,7 @@ test('Accept-Encoding selects the content coding', async () => {
 });
 
 test('a long list that the client does not read leaves no cursor open', async () => {
+  user = await service.user();
   await storeLargest(service.app, user.id, { plants: 100, events: 1 });
   const open = async (): Promise<number> => {
     const { db } = service.app.database.connection;
@@ -218,6 +218,7 @@ test.each(conditional)(
     const missing = validRequest(operation, idOfEveryKind(NOBODYS_ID));
     expect((await ask(method, missing.path, { 'If-Match': etag }, body)).status).toBe(404);
     const done = await ask(method, path, { 'If-Match': `W/${etag}` }, body);
+    garden.called(operation);
     expect(done.status).toBe(200);
   },
 );
