@@ -15,8 +15,12 @@ import { PROJECT } from './core/settings/project';
 import type { PortSetting } from './core/settings/settings';
 import { reasonOf } from './core/values';
 import { OWN_PORT_CONNECTIONS } from './http/limits';
-import { countRefusals, type RefusalStatus } from './http/refused';
-import { closeHttpServer, createHttpServer } from './http/server';
+import {
+  countRefusals,
+  type RefusalStatus,
+  closeHttpServer,
+  createHttpServer,
+} from './http/server';
 import { reloadCertificate } from './http/tls';
 import { loadPlugins } from './plugins/loader';
 

@@ -10,15 +10,23 @@ import { Server as TcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
+import type { Logger } from 'pino';
+
 import { type ApiError, methodNotAllowed, validationError } from '../core/errors';
 import type { Settings } from '../core/settings/settings';
 import { withTimeout } from '../core/async';
 import { defaultLimits, type HttpLimits } from './limits';
-import type { RefusalStatus } from './refused';
 import { tlsOptions } from './tls';
+import type { Metrics } from '../core/metrics';
 
 /** The HTTP methods that the API uses. */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** How often dropped connections are logged. */
+const REPORT_MS = 60_000;
+
+/** The status of the response; `none` if a connection above the limit was closed without one. */
+export type RefusalStatus = number | 'none';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
 
@@ -172,4 +180,35 @@ function respondAndClose(socket: Duplex, error: ApiError): void {
   // Read what the client still sends: unread data would make the kernel reset the connection.
   socket.resume();
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
+/**
+ * Returns a function that counts requests and connections that never reach the application. Once a
+ * minute, it logs how many connections were closed because the limit was reached.
+ */
+export function countRefusals(metrics: Metrics, log: Logger): (status: RefusalStatus) => void {
+  const refusals = metrics.counter(
+    'http_refusals_total',
+    'Requests that are not valid HTTP, by response status; none: connections closed because the limit was reached',
+    ['status'],
+  );
+  refusals.inc({ status: 'none' }, 0);
+  let dropped = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const report = (): void => {
+    timer = undefined;
+    if (dropped === 0) return;
+    log.warn(
+      { refused: dropped },
+      'New connections are closed because the connection limit is reached (docs/operations.md)',
+    );
+    dropped = 0;
+    timer = setTimeout(report, REPORT_MS).unref();
+  };
+  return (status) => {
+    refusals.inc({ status });
+    if (status !== 'none') return;
+    dropped += 1;
+    if (!timer) report();
+  };
 }

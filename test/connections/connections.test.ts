@@ -6,14 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
 import type { HttpLimits } from '../../src/http/limits';
-import type { RefusalStatus } from '../../src/http/refused';
+import { type RefusalStatus, countRefusals } from '../../src/http/server';
 import { expectNoneLeft } from '../support/connections';
 import { listening } from '../support/listening';
 import { until } from '../support/processes';
 import { exchange } from '../support/raw';
 import type { TestService } from '../support/service';
 import { closeHttpServer, createHttpServer, startService } from '../support/program';
-import { countRefusals } from '../../src/http/refused';
 import { Metrics } from '../../src/core/metrics';
 
 let service: TestService;

@@ -5,7 +5,7 @@ import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'n
 
 import { expectNoneLeft } from '../support/connections';
 import { listening } from '../support/listening';
-import type { RefusalStatus } from '../../src/http/refused';
+import type { RefusalStatus } from '../../src/http/server';
 import type { TestService } from '../support/service';
 import type { TlsSettings } from '../support/tls';
 import { closeHttpServer, createHttpServer, startService, tlsSettings } from '../support/program';

@@ -50,7 +50,7 @@ export {
   text,
   timestamp,
 } from '../../src/fields/joi';
-export { countRefusals } from '../../src/http/refused';
+export { countRefusals } from '../../src/http/server';
 export { closeHttpServer, createHttpServer } from '../../src/http/server';
 export { LoaderError, PLUGINS_FOLDER, loadPlugins } from '../../src/plugins/loader';
 export { isConditional, operationName, requiredScopes } from '../../src/plugins/operation-facts';
