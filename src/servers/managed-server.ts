@@ -16,9 +16,7 @@ const READY_MS = 5 * 60_000;
 /** Longer than the guard takes to kill a server. */
 const STOP_MS = 10_000;
 const LOOK_MS = 1_000;
-/** With less free space than this the log is truncated. */
-const CUT_BYTES = 2 ** 20;
-/** What a start needs at least: MongoDB's journal grows by 32 MiB at a time. */
+/** What a start needs: MongoDB's journal grows by 32 MiB at a time. */
 const LEAST_BYTES = 2 ** 26;
 
 /**
@@ -157,12 +155,12 @@ export class ManagedServer {
   async #failure(name: string, end = 'it does not respond'): Promise<ServersError> {
     const log = await readFile(this.#log, 'utf8');
     const version = await this.directory.versionOf(this.kind.program);
-    const free = await freeBytes(this.#home);
-    const why =
-      (free >= CUT_BYTES &&
-        this.kind.explainEnd(log, this.#home, version && `version ${version}`)) ||
-      `could not start in ${this.#home}: ${free < LEAST_BYTES ? 'its disk is full' : end}`;
     this.#wasInUse = log.includes('DBPathInUse');
+    // The log may be truncated then.
+    const isFull = !this.#wasInUse && (await freeBytes(this.#home)) < LEAST_BYTES;
+    const why =
+      (!isFull && this.kind.explainEnd(log, this.#home, version && `version ${version}`)) ||
+      `could not start in ${this.#home}: ${isFull ? 'its disk is full' : end}`;
     const Kind = this.#wasInUse ? InUseError : ServersError;
     return new Kind(`${name} ${why}. Its log is ${this.#log}.`);
   }
