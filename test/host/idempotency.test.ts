@@ -104,6 +104,14 @@ test('the same key with another body gets 422 and has no effect', async () => {
   expect((await plantsOf(user)).map(({ name }) => name)).toEqual(['Fern']);
 });
 
+test('the same key with the same body for another record gets 422', async () => {
+  const user = await one.user({ tier: 'pro' });
+  const [first, second] = [await user.plant(), await user.plant()];
+  await keyed(user, 'k', {}, `/api/plants/${first.id}/events`).expect(201);
+  await keyed(user, 'k', {}, `/api/plants/${second.id}/events`).expect(422);
+  await keyed(user, 'k', {}, `/api/plants/${second.id}/unarchive`).expect(422);
+});
+
 test('a retry that is formatted differently gets the first response', async () => {
   const user = await one.user();
   const first = await keyed(user, 'k', { name: 'Fern', species: 'Nephrolepis' }).expect(201);

@@ -128,14 +128,17 @@ test('a code that is used twice revokes its tokens', async () => {
   await phone.refresh(tokens.refresh_token).expect(400);
 });
 
-test('a code that is used three times at once leaves no valid token', async () => {
+test('a code that is used several times at once leaves no valid token', async () => {
   const phone = await register();
-  const code = await phone.code();
-  const answers = await Promise.all([1, 2, 3].map(() => phone.exchange(code)));
-  const given = answers.filter((answer) => answer.status === 200).map((answer) => bodyOf(answer));
-  expect(given.length).toBeLessThan(2);
-  for (const { access_token: token } of given) {
-    expectError(await status(String(token)), 401, 'invalid_token');
+  for (const times of [2, 2, 2, 3]) {
+    const code = await phone.code();
+    const sent = Array.from({ length: times }, () => phone.exchange(code));
+    const answers = await Promise.all(sent);
+    const given = answers.filter((answer) => answer.status === 200).map((answer) => bodyOf(answer));
+    expect(given.length).toBeLessThan(2);
+    for (const { access_token: token } of given) {
+      expectError(await status(String(token)), 401, 'invalid_token');
+    }
   }
 });
 

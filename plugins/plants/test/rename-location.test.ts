@@ -1,5 +1,6 @@
 import { assistant, tool } from '../../../test/mcp/support';
 import { Client } from '../../../test/support/client';
+import { resetClock, setClock } from '../../../test/support/clock';
 import { changesSince } from '../../../test/support/copy';
 import { startService } from '../../../test/support/program';
 import type { TestService, TestUser } from '../../../test/support/service';
@@ -14,6 +15,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   user = await service.user();
 });
+afterEach(resetClock);
 afterAll(() => service.close());
 
 const rename = (from: unknown, to: unknown) => user.post('/api/locations/rename', { from, to });
@@ -42,9 +44,12 @@ test('copies receive only the plants that changed', async () => {
   const { id } = await user.plant({ location: 'Hall ' });
   await user.plant({ location: 'Hall' });
   const { nextCursor } = await changesSince(client);
+  const updatedAt = new Date(Date.now() + 60_000).toISOString();
+  setClock(updatedAt);
   await rename('Hall', 'Hall').expect(200);
   const { plants } = await changesSince(client, nextCursor);
   expect(plants).toEqual([(await user.get(`/api/plants/${id}`)).body]);
+  expect(plants).toMatchObject([{ id, updatedAt }]);
 });
 
 test('archived plants move too, and are not counted', async () => {
