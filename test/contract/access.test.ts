@@ -2,6 +2,7 @@ import supertest, { type Response } from 'supertest';
 
 import { makeToken } from '../../plugins/accounts/tokens/token';
 import type { Operation } from '../../src/plugins/operation';
+import { keptConnections } from '../support/raw';
 import type { TestService } from '../support/service';
 import { bodyOf, expectError } from '../support/shapes';
 import {
@@ -54,7 +55,7 @@ async function call(operation: Operation, authorization?: string, query = ''): P
   const request = validRequest(operation, await garden.ids());
   const separator = request.path.includes('?') ? '&' : '?';
   const path = query === '' ? request.path : `${request.path}${separator}${query}`;
-  const test = supertest(service.url)[CLIENT_METHODS[request.method]](path);
+  const test = supertest(service.url)[CLIENT_METHODS[request.method]](path).agent(keptConnections);
   if (authorization !== undefined) test.set('Authorization', authorization);
   const response = await (request.body ? test.send(request.body) : test);
   if (response.status === operation.response.status) garden.called(operation);

@@ -41,15 +41,15 @@ export async function gardenOf(user: TestUser): Promise<Ids> {
 }
 
 /** The same with half the writes: nothing is created twice unless another record must refer to it first. */
-export async function smallGardenOf(user: TestUser): Promise<Ids> {
-  const ids: Record<string, string> = {};
+export async function smallGardenOf(user: TestUser, kept: Ids = {}): Promise<Ids> {
+  const ids: Record<string, string> = { ...kept };
   const prepare = async (kind: string): Promise<void> => {
     const found = creations.find((each) => each.kind === kind);
     if (kind in ids || !found) return;
     for (const needed of needs(found.create)) await prepare(needed);
     ids[kind] = await idOfNew(user, found.create, validRequest(found.create, ids));
   };
-  for (const { kind, create } of creations) {
+  for (const { kind, create } of creations.filter((each) => !(each.kind in kept))) {
     // The records that it refers to must exist, and some of them refer to it in turn.
     for (const named of names(create)) await prepare(named);
     ids[kind] = await idOfNew(user, create, fullRequest(create, ids));
@@ -61,18 +61,24 @@ export async function smallGardenOf(user: TestUser): Promise<Ids> {
 export class Garden {
   readonly #user: TestUser;
   #ids: Ids | undefined;
+  #kept: Ids = {};
 
   constructor(user: TestUser) {
     this.#user = user;
   }
 
   async ids(): Promise<Ids> {
-    return (this.#ids ??= await smallGardenOf(this.#user));
+    return (this.#ids ??= await smallGardenOf(this.#user, this.#kept));
   }
 
   /** Must be called after each call of an operation. */
-  called({ method, path }: Operation): void {
-    if (method === 'DELETE' || /\/(delete|archive)$/.test(path)) this.#ids = undefined;
+  called(operation: Operation): void {
+    const { method, path, params = {} } = operation;
+    if (method !== 'DELETE' && !/\/(delete|archive)$/.test(path)) return;
+    const gone = Object.keys(params).map((name) => kindOf(operation, name));
+    const isKept = ([kind]: [string, string]): boolean => isAlone(kind) && !gone.includes(kind);
+    this.#kept = Object.fromEntries(Object.entries(this.#ids ?? this.#kept).filter(isKept));
+    this.#ids = undefined;
   }
 }
 
@@ -171,6 +177,14 @@ function needs(create: Operation): string[] {
     .filter((field) => field.required)
     .flatMap((field) => referenceOf(create, field) ?? []);
   return [...inPath, ...inBody];
+}
+
+/** Whether records of a kind refer to no others, and others not to them. */
+function isAlone(kind: string): boolean {
+  return creations.every(({ kind: other, create }) => {
+    const others = [...needs(create), ...names(create)];
+    return other === kind ? others.length === 0 : !others.includes(kind);
+  });
 }
 
 /** @throws Error with the operation, the sample and the response if it is refused */
