@@ -49,7 +49,13 @@ export { newEvent } from './service';
 /** The interface of events for other plugins. */
 export type Events = Pick<
   EventService,
-  'create' | 'insertBulk' | 'insertWithPlants' | 'ofPlant' | 'removeSchedule' | 'sums'
+  | 'create'
+  | 'insertBulk'
+  | 'insertWithPlants'
+  | 'ofPlant'
+  | 'removeBulk'
+  | 'removeSchedule'
+  | 'sums'
 >;
 
 /** Care of several plants at once. */

@@ -1,4 +1,4 @@
-import { idText, toStoredId, newId } from '../../src/core/ids';
+import { anyOf, idText, toStoredId, newId } from '../../src/core/ids';
 import { batchesOf } from '../../src/data/model/batches';
 import { LIVE, type Tenant } from '../../src/data/model/models';
 import { newestFirst } from '../../src/data/page';
@@ -106,6 +106,12 @@ export class EventService {
    */
   async insertBulk(tx: Transaction, documents: readonly EventDocument[]): Promise<void> {
     await insert(this.#context.model, tx, documents);
+  }
+
+  /** Deletes events that {@link insertBulk} inserted, if their plants were not; copies never had them. */
+  async removeBulk(tx: Transaction, documents: readonly EventDocument[]): Promise<void> {
+    const _id = anyOf(documents.map((each) => each._id));
+    await this.#context.model.deleteMany({ _id }).of(tx).setOptions({ tracked: false });
   }
 
   /** Inserts the events of plants that are inserted by the same write, with their last care. */

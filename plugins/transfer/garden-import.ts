@@ -90,18 +90,36 @@ export class GardenImport {
       return this.#host.transact(userId, (tx) => this.insert(tx, garden));
     }
     const made = await documentsOf({ userId, account, now: new Date() }, garden);
-    for (const batch of chunksOf(made.events, BATCH)) {
-      await this.#host.transact(userId, (tx) => this.#events.insertBulk(tx, batch));
-      onWritten(batch.length);
+    try {
+      for (const batch of chunksOf(made.events, BATCH)) {
+        await this.#host.transact(userId, (tx) => this.#events.insertBulk(tx, batch));
+        onWritten(batch.length);
+      }
+      await this.#host.transact(userId, async (tx) => {
+        for (const [id, ids] of made.shown) await this.#photos.showIn(tx, id, ids, 'plants');
+        await this.#plants.insertBulk(tx, made.plants);
+        await this.#photos.insertBulk(tx, made.photos);
+        await this.#schedules.insertBulk(tx, made.schedules);
+        await this.#host.rebuildDerived(tx);
+      });
+    } catch (error) {
+      // The first error matters more.
+      await this.#discard(userId, made).catch(() => undefined);
+      throw error;
     }
-    await this.#host.transact(userId, async (tx) => {
-      for (const [id, ids] of made.shown) await this.#photos.showIn(tx, id, ids, 'plants');
-      await this.#plants.insertBulk(tx, made.plants);
-      await this.#photos.insertBulk(tx, made.photos);
-      await this.#schedules.insertBulk(tx, made.schedules);
-      await this.#host.rebuildDerived(tx);
-    });
     return countOf(garden);
+  }
+
+  /** Deletes the events of an import that failed, so that they do not count. */
+  async #discard(userId: string, { plants, events }: Documents): Promise<void> {
+    const ids = plants.map(({ _id }) => _id);
+    for (const batch of chunksOf(events, BATCH)) {
+      await this.#host.transact(userId, async (tx) => {
+        // The plants are there if only the confirmation was lost.
+        if ((await this.#plants.existing(tx, ids)).size > 0) return;
+        await this.#events.removeBulk(tx, batch);
+      });
+    }
   }
 }
 

@@ -42,7 +42,7 @@ const command = async (content: string | object, ...options: string[]) => [
 ];
 
 /** A garden larger than a request may be. */
-function largeGarden(plants: number, events: number): object {
+function largeGarden(plants: number, events: number): { plants: object[] } {
   const occurredAt = (place: number) => new Date(Date.UTC(2026, 0, 1) - place * 3600_000);
   const own = Array.from({ length: events }, (_, place) => ({
     type: place % 3 === 0 ? 'fertilized' : 'watered',
@@ -72,6 +72,21 @@ test('a garden of any size is imported, with derived data and changes', async ()
   // The events were written earlier, so a copy that is past those writes starts again.
   await expect(before.sync(client)).rejects.toThrow('cursor_expired');
   client.close();
+});
+
+test('a large import that fails at its end leaves nothing, and no event that counts', async () => {
+  const { plants } = largeGarden(2, 5100);
+  const unknown = { type: 'note', photoIds: ['00000000-0000-4000-8000-000000000000'] };
+  const faulty = { plants: [...plants, { name: 'Ivy', events: [unknown] }] };
+  const { code, stderr } = await cli.run(...(await command(faulty)));
+  expect([code, stderr]).toEqual([1, expect.stringContaining('photo')]);
+  const used = async () =>
+    record(record((await user.get('/api/account')).body)['limits'])['events'];
+  expect(await used()).toMatchObject({ used: 0 });
+  expect(await plantsOf()).toEqual([]);
+  await cli.json(...(await command({ plants })));
+  expect(await used()).toMatchObject({ used: 10_200 });
+  expect(await differencesOf(service.app, user.id)).toEqual([]);
 });
 
 test('import shows its progress in a terminal', async () => {
