@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { hostSettings } from '../core/settings/host-settings';
 import { TOKEN_PREFIX } from '../core/identity';
 import type { Settings } from '../core/settings/settings';
-import { loggedAddress } from '../middleware/rate-limits';
+import { loggedAddress } from '../middleware/limits/rate-limits';
 import type { Metrics } from '../core/metrics';
 
 export interface RequestLogDependencies {

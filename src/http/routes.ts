@@ -9,7 +9,7 @@ import { refuseBackend } from '../middleware/require-scope';
 import { bodyParserOf } from '../middleware/body-parser';
 import { recordedError } from '../middleware/client-error';
 import { chainOf, type Services, toolChainOf } from '../middleware/chain';
-import { clientBudget } from '../middleware/rate-limits';
+import { clientBudget } from '../middleware/limits/rate-limits';
 import { callerOf } from '../middleware/state';
 import { operationName } from '../plugins/operation-facts';
 import type {

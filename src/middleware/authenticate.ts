@@ -10,7 +10,7 @@ import {
 } from '../core/identity';
 import type { Acting } from '../data/audit/entry';
 import type { MongoHealth } from '../data/mongodb/mongo-health';
-import { clientBudget, type RateLimits } from './rate-limits';
+import { clientBudget, type RateLimits } from './limits/rate-limits';
 import { callerOf } from './state';
 
 interface Dependencies {

@@ -13,7 +13,7 @@ import { bodyParserOf } from './body-parser';
 import { conditional, etag, ifMatch, noStore } from './conditional';
 import { putHandler, readHandler, writeHandler } from './handler';
 import { idempotency } from './idempotency';
-import type { RateLimits } from './rate-limits';
+import type { RateLimits } from './limits/rate-limits';
 import { refuseBackend, requireScope } from './require-scope';
 import { requireTier } from './require-tier';
 import { type ResponseCache, responseCache } from './response-cache';

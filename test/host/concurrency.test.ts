@@ -3,7 +3,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 import type { Context } from 'koa';
 
-import { concurrency } from '../../src/middleware/concurrency';
+import { concurrency } from '../../src/middleware/limits/concurrency';
 import type { TestService, TestUser } from '../support/service';
 import { startService, storeLargest } from '../support/program';
 

@@ -5,20 +5,20 @@ import ipaddr from 'ipaddr.js';
 import type { Context, Middleware } from 'koa';
 import koaRateLimit from 'koa-ratelimit';
 
-import { ApiError, rateLimited } from '../core/errors';
-import { REFUSAL_MS } from '../core/http/request-limits';
+import { ApiError, rateLimited } from '../../core/errors';
+import { REFUSAL_MS } from '../../core/http/request-limits';
 import {
   AUTH_FAILURES,
   type ClientIpLogging,
   HOST_BUDGETS,
   hostSettings,
-} from '../core/settings/host-settings';
-import type { Metrics } from '../core/metrics';
-import type { Setting, Settings } from '../core/settings/settings';
-import type { RedisConnection } from '../data/redis-connection';
-import type { ProtocolMethod } from '../plugins/protocol-endpoint';
+} from '../../core/settings/host-settings';
+import type { Metrics } from '../../core/metrics';
+import type { Setting, Settings } from '../../core/settings/settings';
+import type { RedisConnection } from '../../data/redis-connection';
+import type { ProtocolMethod } from '../../plugins/protocol-endpoint';
 import { ExpiringMap, passes, RateLimit, rateLimitMetrics, WINDOW_SECONDS } from './rate-limit';
-import { callerOf } from './state';
+import { callerOf } from '../state';
 
 /** Public documents, and refusals, that an address may get in a minute. */
 const MAX_DOCUMENTS = 1200;

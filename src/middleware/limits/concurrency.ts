@@ -1,8 +1,8 @@
 import type { Middleware } from 'koa';
 import pLimit, { type LimitFunction } from 'p-limit';
 
-import { serviceUnavailable } from '../core/errors';
-import { callerOf } from './state';
+import { serviceUnavailable } from '../../core/errors';
+import { callerOf } from '../state';
 
 /** How long a call may wait. */
 const MAX_WAIT_MS = 10_000;

@@ -4,10 +4,10 @@ import type { Context, Middleware } from 'koa';
 import koaRateLimit from 'koa-ratelimit';
 import { LRUCache } from 'lru-cache';
 
-import { rateLimited } from '../core/errors';
-import type { Metrics } from '../core/metrics';
-import { REFUSAL_MS } from '../core/http/request-limits';
-import type { RedisConnection } from '../data/redis-connection';
+import { rateLimited } from '../../core/errors';
+import type { Metrics } from '../../core/metrics';
+import { REFUSAL_MS } from '../../core/http/request-limits';
+import type { RedisConnection } from '../../data/redis-connection';
 
 /** After how many seconds a budget resets. */
 export const WINDOW_SECONDS = 60;
