@@ -191,8 +191,10 @@ test('a filter applies before the calendar is limited to 5,000 events', async ()
   const palm = { name: 'Palm', schedules: [repot, ...mist.slice(1)] };
   await user.post('/api/import', { plants: [...plants, palm] }).expect(201);
   const path = await made();
-  const all = await eventsOf(path);
-  expect([all.length, all.at(-1)?.on]).toEqual([84 * 59, dayIn(83)]);
+  // Too many for a parser that takes milliseconds for each.
+  const starts = (await read(path).expect(200)).text.match(/^DTSTART.*$/gm) ?? [];
+  const last = `DTSTART;VALUE=DATE:${dayIn(83).replaceAll('-', '')}`;
+  expect([starts.length, starts.at(-1)?.trim()]).toEqual([84 * 59, last]);
   const repotting = await eventsOf(`${path}?care=repotted`);
   expect(repotting).toMatchObject([{ summary: 'Repot Palm', on: dayIn(90) }]);
 });
