@@ -14,8 +14,8 @@ export function roomFaults(
 ): string[] {
   return Object.entries(wanted).flatMap(([quota, count]) => {
     const left = host.quotas.left(account, quota);
-    const room = `The ${account.tier} tier leaves ${account.id} room for ${left} more ${quota}`;
-    return count <= left ? [] : [`${room}, but ${count} are needed.`];
+    const room = `the ${account.tier} tier leaves ${account.id} room for ${left}`;
+    return count <= left ? [] : [`${count} ${quota} are needed, but ${room}.`];
   });
 }
 

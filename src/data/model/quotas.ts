@@ -131,11 +131,11 @@ export class Quotas {
     const left = this.left(account, name);
     if (more <= 0 || more <= left) return;
     const { error } = this.#quota(name);
-    const allows = `The ${account.tier} tier allows`;
+    const tier = `the ${account.tier} tier`;
     throw error.error(
       more === 1
-        ? `${error.meaning} ${allows} ${this.limit(account.tier, name)}.`
-        : `${allows} ${left} more ${name}; this request would add ${more}.`,
+        ? `${error.meaning} ${capitalized(tier)} allows ${this.limit(account.tier, name)}.`
+        : `This request would add ${more} ${name}; ${tier} leaves room for ${left}.`,
     );
   }
 
