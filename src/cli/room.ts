@@ -15,7 +15,7 @@ export function roomFaults(
   return Object.entries(wanted).flatMap(([quota, count]) => {
     const left = host.quotas.left(account, quota);
     const room = `the ${account.tier} tier leaves ${account.id} room for ${left}`;
-    return count <= left ? [] : [`${count} ${quota} are needed, but ${room}.`];
+    return count <= left ? [] : [`${quota}: ${count} needed, but ${room}.`];
   });
 }
 

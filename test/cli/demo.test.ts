@@ -85,17 +85,17 @@ test('the same seed generates the same garden', async () => {
 test('demo fails without writing anything if a quota would be exceeded', async () => {
   const refused = await cli.run(...demo('gina', 26, 10));
   expect(refused).toMatchObject({ code: 1, stdout: '' });
-  expect(refused.stderr).toBe('26 plants are needed, but the free tier leaves gina room for 25.\n');
+  expect(refused.stderr).toBe('plants: 26 needed, but the free tier leaves gina room for 25.\n');
   expect((await cli.run('user', 'show', 'gina')).code).toBe(1);
   const tight = new CommandLine(cli.mongodbUri, { TIER_FREE_PHOTOS: '2', TIER_FREE_EVENTS: '500' });
   const tooMany = await tight.run(...demo('gina', 25, 501));
   expect(tooMany.stderr).toContain(
-    '501 events are needed, but the free tier leaves gina room for 500.',
+    'events: 501 needed, but the free tier leaves gina room for 500.',
   );
   expect((await cli.run('user', 'show', 'gina')).code).toBe(1);
   expect(await tight.json(...demo('gina', 25, 500))).toMatchObject({ plants: 25, photos: 2 });
   const full = await cli.run(...demo('gina', 1, 0));
   expect(full.code).toBe(1);
-  expect(full.stderr).toContain('room for 0 more');
+  expect(full.stderr).toContain('plants: 1 needed, but the free tier leaves gina room for 0.');
   expect(await cli.json('reconcile', '--check')).toMatchObject({ differences: [] });
 });

@@ -113,7 +113,7 @@ test.each([
   [{ plants: [], more: 1 }, /more is not allowed\./],
   [{}, /plants or csv is required\./],
   ['{"plants":', /cannot be read: it is not valid JSON\./],
-  [largeGarden(1001, 0), /1001 plants are needed, but .* room for 1000\./],
+  [largeGarden(1001, 0), /plants: 1001 needed, but .* room for 1000\./],
 ])('faults are reported, and nothing is added: %#', async (content, message) => {
   const { code, stderr } = await cli.run(...(await command(content)));
   expect(code).toBe(1);

@@ -102,7 +102,7 @@ describe('a garden', () => {
     const { code, stderr } = await cli.run('seed', folder);
     expect(code).toBe(1);
     expect(stderr.trim().split('\n')).toEqual([
-      'garden.json: 26 plants are needed, but the free tier leaves eve room for 25.',
+      'garden.json: plants: 26 needed, but the free tier leaves eve room for 25.',
     ]);
     expect(records(await cli.json('user', 'list'))).toMatchObject([
       { user: 'demo', tier: garden['tier'], timezone: 'Asia/Kolkata' },
@@ -177,9 +177,9 @@ describe('the contents of seeds', () => {
     const { code, stdout, stderr } = await tight.run('seed');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr.trim().split('\n')).toEqual([
-      'garden.json: 8 plants are needed, but the pro tier leaves demo room for 1.',
+      'garden.json: plants: 8 needed, but the pro tier leaves demo room for 1.',
       expect.stringMatching(
-        /^garden\.json: \d+ events are needed, but the pro tier leaves demo room for 2\./,
+        /^garden\.json: events: \d+ needed, but the pro tier leaves demo room for 2\./,
       ),
     ]);
     expect(await cli.json('user', 'list')).toEqual([]);
