@@ -14,9 +14,7 @@ export class AccountData {
   /** @param models the models of all plugins */
   constructor(database: Database, models: readonly ModelDefinition[]) {
     this.#collections = new Map(
-      models
-        .filter(isOwnedByAccount)
-        .map((model) => [collectionOf(model), database.model(model)]),
+      models.filter(isOwnedByAccount).map((model) => [collectionOf(model), database.model(model)]),
     );
   }
 

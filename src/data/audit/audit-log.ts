@@ -14,7 +14,13 @@ import {
   contentOf,
   SERVICE_CHAIN,
 } from './entry';
-import { type AuditEntryDocument, auditEntryModel, type AuditHeadDocument, auditHeadModel, entryIn } from './model';
+import {
+  type AuditEntryDocument,
+  auditEntryModel,
+  type AuditHeadDocument,
+  auditHeadModel,
+  entryIn,
+} from './model';
 import { type Verification, verifyChains } from './verify';
 
 /** A transaction on data that no account owns. */

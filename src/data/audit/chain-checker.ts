@@ -31,9 +31,7 @@ export class ChainChecker {
     if (seq > expected) this.faults.push(`${numbers(expected, seq - 1)} removed`);
     if (!isIntact(entry)) this.faults.push(`entry ${seq} was altered`);
     else if (seq === expected && previousHash !== this.#last.hash) {
-      this.faults.push(
-        `entry ${seq} does not follow the one before it: one of them was altered`,
-      );
+      this.faults.push(`entry ${seq} does not follow the one before it: one of them was altered`);
     }
     this.#last = { seq, hash };
   }

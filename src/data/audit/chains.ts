@@ -97,7 +97,9 @@ function withName(entry: AuditEntry, userId: string, pseudonym: string): EntryCo
   const { time, action, actor, address, requestId, target, changes } = entry;
   return {
     ...{ time, action, address, requestId, changes },
-    actor: 'account' in actor && actor.account === userId ? { ...actor, account: pseudonym } : actor,
-    target: target.type === 'account' && target.id === userId ? { ...target, id: pseudonym } : target,
+    actor:
+      'account' in actor && actor.account === userId ? { ...actor, account: pseudonym } : actor,
+    target:
+      target.type === 'account' && target.id === userId ? { ...target, id: pseudonym } : target,
   };
 }

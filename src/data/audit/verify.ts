@@ -63,7 +63,10 @@ export async function verifyChains(
     for (const { _id } of batch) await check(_id);
   }
   for await (const chains of chainsIn(entries)) {
-    const known = await heads.find({ _id: { $in: chains } }).select('_id').lean();
+    const known = await heads
+      .find({ _id: { $in: chains } })
+      .select('_id')
+      .lean();
     const ids = new Set(known.map(({ _id }) => _id));
     for (const chain of chains.filter((id) => !ids.has(id))) await check(chain);
   }
@@ -78,7 +81,7 @@ export async function verifyChains(
 
 /** The chains of all entries, in batches. */
 async function* chainsIn(entries: Model<AuditEntryDocument>): AsyncGenerator<string[]> {
-  for (let after: string | undefined = ''; after !== undefined; ) {
+  for (let after: string | undefined = ''; after !== undefined;) {
     const found = await entries.aggregate<{ _id: string }>([
       { $match: { chain: { $gt: after } } },
       { $sort: { chain: 1 } },

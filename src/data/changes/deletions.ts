@@ -64,9 +64,12 @@ export async function pruneDeletions(
 /** The ids of all accounts with deletions, in order. */
 async function* accountsWithDeletions(database: Database): AsyncGenerator<string> {
   const deletions = database.model(deletionModel);
-  for (let last: string | undefined = ''; last !== undefined; ) {
+  for (let last: string | undefined = ''; last !== undefined;) {
     const next = deletions.findOne({ userId: { $gt: last } }).sort({ userId: 1 });
-    const found = await next.select({ _id: 0, userId: 1 }).acrossAccounts('deletions to prune').lean();
+    const found = await next
+      .select({ _id: 0, userId: 1 })
+      .acrossAccounts('deletions to prune')
+      .lean();
     last = found?.userId;
     if (last !== undefined) yield last;
   }
@@ -80,7 +83,12 @@ async function prune(
 ): Promise<void> {
   const deletions = database.model(deletionModel);
   const newest = deletions.findOne().of({ userId }).sort({ revision: -1, _id: -1 });
-  const nth = (count: number) => newest.clone().skip(count - 1).select('revision').lean();
+  const nth = (count: number) =>
+    newest
+      .clone()
+      .skip(count - 1)
+      .select('revision')
+      .lean();
   if (!(await nth(max + 1))) return;
   const oldestKept = await nth(kept);
   if (!oldestKept) return;

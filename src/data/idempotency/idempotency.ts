@@ -85,12 +85,7 @@ export class IdempotencyStore {
   /** How long a response is stored. */
   readonly #keepMs: number;
 
-  constructor(
-    database: Database,
-    mongo: MongoHealth,
-    settings: Settings,
-    metrics: Metrics,
-  ) {
+  constructor(database: Database, mongo: MongoHealth, settings: Settings, metrics: Metrics) {
     this.#database = database;
     this.#mongo = mongo;
     this.#keepMs = settings.of(hostSettings.idempotencyKeepHours) * HOUR_MS;

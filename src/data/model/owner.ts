@@ -109,9 +109,7 @@ function guard(model: Model<unknown>): void {
     if (!original) return;
     methods[name] = function guarded(this: unknown, ...args: unknown[]) {
       if (!allows(args)) {
-        throw new UnscopedQueryError(
-          `${model.modelName}.${name} must name the account by userId.`,
-        );
+        throw new UnscopedQueryError(`${model.modelName}.${name} must name the account by userId.`);
       }
       return original.apply(this, args);
     };

@@ -101,7 +101,10 @@ function countOf(query: AnyQuery, filter: object): Promise<number> {
 
 /** The quotas of all plugins. */
 export class Quotas {
-  readonly #quotas: ReadonlyMap<string, { limits: Readonly<Record<Tier, number>>; error: ErrorCode }>;
+  readonly #quotas: ReadonlyMap<
+    string,
+    { limits: Readonly<Record<Tier, number>>; error: ErrorCode }
+  >;
 
   constructor(quotas: ReadonlyMap<string, Quota>, settings: Settings) {
     this.#quotas = new Map(

@@ -129,7 +129,15 @@ export class Database {
   async #responds(): Promise<boolean> {
     // The driver would reconnect.
     if (this.#isClosed) return false;
-    return this.connection.db?.admin().command({ ping: 1 }).then(() => true, () => false) ?? false;
+    return (
+      this.connection.db
+        ?.admin()
+        .command({ ping: 1 })
+        .then(
+          () => true,
+          () => false,
+        ) ?? false
+    );
   }
 
   /** Runs `read` in a session whose reads see the same snapshot, and retries it once. */
@@ -149,9 +157,7 @@ export class Database {
    * Yields what `read` yields. Its queries with `of` see the same snapshot, for as long as MongoDB keeps
    * one: 5 minutes, unless `minSnapshotHistoryWindowInSeconds` says otherwise.
    */
-  async *snapshotStream<T>(
-    read: (session: ClientSession) => AsyncIterable<T>,
-  ): AsyncGenerator<T> {
+  async *snapshotStream<T>(read: (session: ClientSession) => AsyncIterable<T>): AsyncGenerator<T> {
     const session = await this.connection.startSession({ snapshot: true });
     try {
       yield* read(session);

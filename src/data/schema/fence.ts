@@ -4,7 +4,12 @@ import { serviceUnavailable } from '../../core/errors';
 import type { Metrics } from '../../core/metrics';
 import { PROJECT } from '../../core/settings/project';
 import type { Database } from '../mongodb/database';
-import { type Migration, type MigrationDocument, migrationModel, type NamedMigration } from './migration';
+import {
+  type Migration,
+  type MigrationDocument,
+  migrationModel,
+  type NamedMigration,
+} from './migration';
 
 /** The migrations of this release. */
 export class KnownMigrations {

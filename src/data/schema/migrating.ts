@@ -85,7 +85,11 @@ interface Dating {
 }
 
 /** A migration that adds to moments their calendar day in the current time zone of their account. */
-export function dateMoments(name: string, collection: string, datings: readonly Dating[]): Migration {
+export function dateMoments(
+  name: string,
+  collection: string,
+  datings: readonly Dating[],
+): Migration {
   const read = ['userId', ...datings.map(({ moment }) => moment)];
   const projection = Object.fromEntries(read.map((field) => [field, 1 as const]));
   return {
@@ -112,11 +116,7 @@ export function dateMoments(name: string, collection: string, datings: readonly 
 }
 
 /** Stores a moment and its day in one field, besides the moment or instead of it. */
-export function datedMoment(
-  moment: string,
-  dated: string,
-  { isReplaced = false } = {},
-): Dating {
+export function datedMoment(moment: string, dated: string, { isReplaced = false } = {}): Dating {
   return {
     moment,
     dated,

@@ -120,9 +120,7 @@ export class StoredSchema {
       const endEarlierWrites = (): Promise<unknown> =>
         (raised ??= this.#identity.raiseRevisions(1));
       const atOnce = pLimit(COLLECTIONS_AT_ONCE);
-      await Promise.all(
-        missingCollections.map((model) => atOnce(() => model.createCollection())),
-      );
+      await Promise.all(missingCollections.map((model) => atOnce(() => model.createCollection())));
       for (const [index, each] of pending.entries()) {
         const place = `${index + 1} of ${pending.length}`;
         if (isNew) await this.#finish(each);
@@ -175,9 +173,7 @@ export class StoredSchema {
   requireKnown(migrations: Parameters<KnownMigrations['unknownAmong']>[0]): void {
     const unknown = this.#known.unknownAmong(migrations);
     if (unknown === undefined) return;
-    throw new SchemaError(
-      `A newer release has migrated the data (${unknown}): use that release.`,
-    );
+    throw new SchemaError(`A newer release has migrated the data (${unknown}): use that release.`);
   }
 
   async #collections(): Promise<Set<string>> {

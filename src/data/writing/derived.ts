@@ -33,10 +33,7 @@ const NONE: object = { revision: null };
  * before 1.1.0 write such records, and do not track other changes either: so clients start their copies
  * again.
  */
-export function missingRevisions(
-  collection: string,
-  model: OwnedModel<object>,
-): DerivedData {
+export function missingRevisions(collection: string, model: OwnedModel<object>): DerivedData {
   return {
     name: `revisions of ${collection}`,
     rebuild: async (tx) => {
@@ -45,7 +42,9 @@ export function missingRevisions(
       // `tracked` sets the revision of this write.
       await model.updateMany(NONE, {}).of(tx);
       await resetSyncClients(tx, model.db);
-      return [`missing from ${count}, should be from none: an earlier release wrote beside this one`];
+      return [
+        `missing from ${count}, should be from none: an earlier release wrote beside this one`,
+      ];
     },
   };
 }

@@ -1,4 +1,12 @@
-import mongoose, { type Aggregate, type AnyBulkWriteOperation, type ClientSession, type Model, type mongo, type Query, type Schema } from 'mongoose';
+import mongoose, {
+  type Aggregate,
+  type AnyBulkWriteOperation,
+  type ClientSession,
+  type Model,
+  type mongo,
+  type Query,
+  type Schema,
+} from 'mongoose';
 
 import { yieldToEventLoop } from '../../core/async';
 import { chunksOf } from '../../core/values';
@@ -191,9 +199,18 @@ export function refuse(): never {
 export function grouped(schema: Schema): void {
   schema.pre(
     [
-      'countDocuments', 'deleteMany', 'deleteOne', 'distinct', 'find', 'findOne',
-      'findOneAndDelete', 'findOneAndReplace', 'findOneAndUpdate',
-      'replaceOne', 'updateMany', 'updateOne',
+      'countDocuments',
+      'deleteMany',
+      'deleteOne',
+      'distinct',
+      'find',
+      'findOne',
+      'findOneAndDelete',
+      'findOneAndReplace',
+      'findOneAndUpdate',
+      'replaceOne',
+      'updateMany',
+      'updateOne',
     ],
     async function flush(this: AnyQuery) {
       const { session } = this.getOptions();
@@ -203,16 +220,19 @@ export function grouped(schema: Schema): void {
   schema.pre('aggregate', async function flush(this: Aggregate<unknown>) {
     await WriteBuffer.of(this.options.session)?.flush(this.model());
   });
-  schema.pre('bulkWrite', function add(this: Model<unknown>, writes, options: BulkWriteOptions = {}) {
-    const buffer = WriteBuffer.of(options.session);
-    const [first] = writes;
-    if (!buffer || !first) return;
-    const owner = targetOf(first)['userId'];
-    if (writes.some((write) => targetOf(write)['userId'] !== owner)) {
-      throw new Error('All writes of a bulkWrite must be to one account.');
-    }
-    const { required, lean } = options;
-    buffer.add(this, { owner, writes, required, lean });
-    throw mongoose.skipMiddlewareFunction(undefined);
-  });
+  schema.pre(
+    'bulkWrite',
+    function add(this: Model<unknown>, writes, options: BulkWriteOptions = {}) {
+      const buffer = WriteBuffer.of(options.session);
+      const [first] = writes;
+      if (!buffer || !first) return;
+      const owner = targetOf(first)['userId'];
+      if (writes.some((write) => targetOf(write)['userId'] !== owner)) {
+        throw new Error('All writes of a bulkWrite must be to one account.');
+      }
+      const { required, lean } = options;
+      buffer.add(this, { owner, writes, required, lean });
+      throw mongoose.skipMiddlewareFunction(undefined);
+    },
+  );
 }
