@@ -114,10 +114,11 @@ export class TimedEvents {
     // Deliveries are added in the order of the webhooks.
     const last = webhooks.at(-1);
     if (!last) return [];
-    const ids = accounts.map((each) => idOf(last, each, 'care.due', day));
-    const found = await this.#deliveries.find({ _id: anyOf(ids) }, '_id').lean();
+    const all = accounts.map((account) => ({ account, id: idOf(last, account, 'care.due', day) }));
+    const ids = anyOf(all.map(({ id }) => id));
+    const found = await this.#deliveries.find({ _id: ids }, '_id').lean();
     const done = new Set(found.map(({ _id }) => idText(_id)));
-    return accounts.filter((each) => !done.has(idText(idOf(last, each, 'care.due', day))));
+    return all.filter(({ id }) => !done.has(idText(id))).map(({ account }) => account);
   }
 
   async #remind(webhooks: readonly Webhook[], account: Account, now: Date): Promise<void> {
