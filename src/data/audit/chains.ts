@@ -96,7 +96,11 @@ async function oldestOf({ entries, heads, session }: Chains, chain: string, befo
 function withName(entry: AuditEntry, userId: string, pseudonym: string): EntryContent {
   const { time, action, actor, address, requestId, target, changes } = entry;
   return {
-    ...{ time, action, address, requestId, changes },
+    time,
+    action,
+    address,
+    requestId,
+    changes,
     actor:
       'account' in actor && actor.account === userId ? { ...actor, account: pseudonym } : actor,
     target:

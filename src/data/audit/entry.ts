@@ -85,7 +85,10 @@ export function contentOf(
   { actor, source }: Acting,
 ): EntryContent {
   return {
-    ...{ time, action, actor, target },
+    time,
+    action,
+    actor,
+    target,
     address: source?.address ?? null,
     requestId: source?.requestId ?? null,
     // As JSON, so that the hash is the same when it is read back.

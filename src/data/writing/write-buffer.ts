@@ -177,7 +177,11 @@ export function targetOf(write: AnyBulkWriteOperation): Target {
 }
 
 /** The queries that update records which exist. */
-export const UPDATES = [...(['findOneAndUpdate', 'updateMany', 'updateOne'] as const)];
+export const UPDATES: ('findOneAndUpdate' | 'updateMany' | 'updateOne')[] = [
+  'findOneAndUpdate',
+  'updateMany',
+  'updateOne',
+];
 
 /** Refuses writes whose hooks do not get the records. */
 export function refuseOthers(schema: Schema): void {
