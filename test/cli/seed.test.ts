@@ -43,6 +43,21 @@ async function demoUser() {
   return userOf(service.url, 'demo', String(token));
 }
 
+/** An announcement that is shown between two moments. */
+function announcement(startDate: string | null, endDate: string | null) {
+  return {
+    id: randomUUID(),
+    textEn: 'Mites!',
+    textFr: 'Acariens !',
+    linkUrl: null,
+    linkTextEn: null,
+    linkTextFr: null,
+    active: true,
+    startDate,
+    endDate,
+  };
+}
+
 describe('a garden', () => {
   beforeEach(openService);
   afterEach(() => service.close());
@@ -80,18 +95,7 @@ describe('a garden', () => {
     const garden = ownGarden();
     await cli.json('seed');
     await cli.json('user', 'set', 'demo', '--timezone', 'Asia/Kolkata');
-    const announcement = {
-      id: randomUUID(),
-      textEn: 'Mites!',
-      textFr: 'Acariens !',
-      linkUrl: null,
-      linkTextEn: null,
-      linkTextFr: null,
-      active: true,
-      startDate: null,
-      endDate: null,
-    };
-    write('announcements.json', [announcement]);
+    write('announcements.json', [announcement(null, null)]);
     write('garden.json', {
       ...garden,
       user: 'eve',
@@ -230,33 +234,18 @@ describe('the contents of seeds', () => {
   });
 
   test('an announcement that ends before it begins is a fault', async () => {
-    const announcement = {
-      id: randomUUID(),
-      textEn: 'Mites!',
-      textFr: 'Acariens !',
-      linkUrl: null,
-      linkTextEn: null,
-      linkTextFr: null,
-      active: true,
-    };
-    const between = (startDate: string | null, endDate: string | null) => ({
-      ...announcement,
-      id: randomUUID(),
-      startDate,
-      endDate,
-    });
     const [begin, end] = ['2026-03-01T00:00:00Z', '2026-03-02T00:00:00+01:00'];
-    write('announcements.json', [between(begin, end), between(end, begin)]);
+    write('announcements.json', [announcement(begin, end), announcement(end, begin)]);
     const { code, stderr } = await cli.run('seed', folder);
     expect([code, stderr]).toEqual([
       1,
       'announcements.json: [1] must not have an endDate before its startDate\n',
     ]);
     write('announcements.json', [
-      between(begin, end),
-      between(begin, begin),
-      between(null, begin),
-      between(end, null),
+      announcement(begin, end),
+      announcement(begin, begin),
+      announcement(null, begin),
+      announcement(end, null),
     ]);
     expect(await cli.json('seed', folder)).toEqual({ announcements: 4 });
   });

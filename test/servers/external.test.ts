@@ -1,6 +1,6 @@
 import { redact } from '../../src/core/text/redact';
 import { freePort } from '../support/processes';
-import { aMongod, aProcess, connect, dataDirectory, temporaryFolder } from './support';
+import { connect, dataDirectory, startMongod } from './support';
 import { acquireServers, ServersError } from '../../src/servers';
 import { findMongodb, withDatabase } from '../../src/servers/external-mongodb';
 
@@ -13,25 +13,10 @@ async function refusal(mongodbUri: string): Promise<string> {
   return error.message;
 }
 
-async function startMongod(...options: string[]): Promise<number> {
-  const port = await freePort();
-  const folder = await temporaryFolder();
-  aProcess((await aMongod()).path, [
-    '--dbpath',
-    folder,
-    '--port',
-    String(port),
-    '--nounixsocket',
-    '--bind_ip',
-    '127.0.0.1',
-    ...options,
-  ]);
-  await connect(`mongodb://127.0.0.1:${port}`).db().command({ ping: 1 });
-  return port;
-}
-
 test('a standalone MongoDB is refused in one sentence', async () => {
-  const port = await startMongod();
+  const port = await freePort();
+  await startMongod(port);
+  await connect(`mongodb://127.0.0.1:${port}`).db().command({ ping: 1 });
   const message = await refusal(`mongodb://127.0.0.1:${port}/plants`);
   expect(message).toContain('a standalone MongoDB, but transactions need a replica set');
   expect(message).not.toContain('\n');

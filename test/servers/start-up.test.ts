@@ -5,7 +5,7 @@ import { readdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { freePort } from '../support/processes';
-import { aMongod, afterwards, aProcess, temporaryFolder } from './support';
+import { afterwards, startMongod, temporaryFolder } from './support';
 import {
   startProgram,
   exitOf,
@@ -17,27 +17,15 @@ import {
 
 const { TEST_REDIS_URL: REDIS_URL } = process.env;
 
+/** A replica set in little memory. */
+const REPLICA_SET = ['--replSet', 'rs', '--wiredTigerCacheSizeGB', '0.25'];
+
 /** A replica set of one with authentication, and the URI of its root user. */
 async function guardedMongod(): Promise<{ host: string; root: mongo.MongoClient }> {
   const port = await freePort();
-  const folder = await temporaryFolder();
-  const keyFile = path.join(folder, 'key');
+  const keyFile = path.join(await temporaryFolder(), 'key');
   await writeFile(keyFile, 'c2VjcmV0c2VjcmV0', { mode: 0o400 });
-  aProcess((await aMongod()).path, [
-    '--dbpath',
-    folder,
-    '--port',
-    String(port),
-    '--bind_ip',
-    '127.0.0.1',
-    '--nounixsocket',
-    '--replSet',
-    'rs',
-    '--keyFile',
-    keyFile,
-    '--wiredTigerCacheSizeGB',
-    '0.25',
-  ]);
+  await startMongod(port, ...REPLICA_SET, '--keyFile', keyFile);
   const host = `127.0.0.1:${port}`;
   const local = new mongo.MongoClient(`mongodb://${host}/?directConnection=true`);
   const admin = local.db('admin');
@@ -141,19 +129,7 @@ test('a server uses a MongoDB that becomes reachable while it waits, and the wai
   stopped.process.kill('SIGTERM');
   expect(await stopped.ended).toEqual({ code: 0, signal: null });
 
-  aProcess((await aMongod()).path, [
-    '--dbpath',
-    await temporaryFolder(),
-    '--port',
-    String(port),
-    '--bind_ip',
-    '127.0.0.1',
-    '--nounixsocket',
-    '--replSet',
-    'rs',
-    '--wiredTigerCacheSizeGB',
-    '0.25',
-  ]);
+  await startMongod(port, ...REPLICA_SET);
   const client = new mongo.MongoClient(uri);
   const members = [{ _id: 0, host: `127.0.0.1:${port}` }];
   await client.db('admin').command({ replSetInitiate: { _id: 'rs', members } });

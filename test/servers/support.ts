@@ -115,6 +115,20 @@ export function aProcess(command: string, args: string[], cwd?: string): ChildPr
   return child;
 }
 
+/** A MongoDB of the test on a port of 127.0.0.1. */
+export async function startMongod(port: number, ...options: string[]): Promise<void> {
+  aProcess((await aMongod()).path, [
+    '--dbpath',
+    await temporaryFolder(),
+    '--port',
+    String(port),
+    '--bind_ip',
+    '127.0.0.1',
+    '--nounixsocket',
+    ...options,
+  ]);
+}
+
 /** Whether a command that prepares something can be run on this machine. */
 export function isAllowed(command: string, ...args: string[]): boolean {
   return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
