@@ -56,6 +56,7 @@ const creations = rateSetting(
   60,
   'New plants a minute per account',
 );
+
 /** Plants and their locations. */
 export default definePlugin<Plants>({
   name: 'plants',
