@@ -51,7 +51,9 @@ export class TimedEvents {
   #job(events: string, record: Recording): Job {
     const name = `webhook ${events}`;
     const lease = this.#host.lease(name);
-    const last = async () => (await this.#progress.findOne({ _id: events }).lean())?.until;
+    const untilOf = async (_id: string) => (await this.#progress.findOne({ _id }).lean())?.until;
+    // Earlier versions stored one time for both jobs.
+    const last = async () => (await untilOf(name)) ?? untilOf('reminders');
     return {
       name,
       everySeconds: 5,
@@ -64,7 +66,7 @@ export class TimedEvents {
           await record((await last()) ?? now, now, mayContinue);
           if (!mayContinue()) return;
           const $set = { until: now };
-          await this.#progress.updateOne({ _id: events }, { $set }, { upsert: true });
+          await this.#progress.updateOne({ _id: name }, { $set }, { upsert: true });
         });
       },
     };
