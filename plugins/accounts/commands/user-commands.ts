@@ -121,6 +121,6 @@ function accountText({ id, tier, timezone: zone, language, remindAt, usage }: Ac
 }
 
 function usageText(usage: Account['usage']): string {
-  const parts = Object.entries(usage).map(([quota, count]) => `${count} ${quota}`);
+  const parts = Object.entries(usage).map(([quota, count]) => `${quota} ${count}`);
   return parts.length > 0 ? parts.join(', ') : 'nothing yet';
 }
