@@ -100,7 +100,7 @@ function writtenTo(collection: string): string {
   return `Another process has written to ${collection} meanwhile: run \`backup restore FILE\` again, which starts over.`;
 }
 
-/** Invalidates the ETags and sync cursors that clients got before the restore. */
+/** Invalidates the sync cursors, and the ETags made of revisions, that clients got before the restore. */
 async function beginAnew({ identity, database }: App): Promise<void> {
   const deletions = database.model(deletionModel);
   // The time in milliseconds exceeds any revision: no account gets a thousand writes a second.
