@@ -42,9 +42,10 @@ export const mongod: ServerKind = {
     String(2 ** 31 - 1),
     '--setParameter',
     'diagnosticDataCollectionEnabled=false',
-    // A transaction that a killed client left open would block others for a minute.
+    // A transaction that a killed command left open would block others for a minute. The largest import
+    // takes 2 s, and several times as long on a slow machine.
     '--setParameter',
-    'transactionLifetimeLimitSeconds=10',
+    'transactionLifetimeLimitSeconds=30',
   ],
   // At any log level, conflicts and disconnects are logged with their commands, which contain user data.
   unlogged: '"s":"[^F]", *"c":"(COMMAND|QUERY|WRITE|TXN)"',
