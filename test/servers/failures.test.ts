@@ -6,9 +6,19 @@ import { CAN_MOUNT, mountTmpfs } from '../support/tmpfs';
 import { acquire, afterwards, dataDirectory, program, standIn, temporaryFolder } from './support';
 import { acquireServers } from '../../src/servers';
 
-// What mongod 6.0 logs for the data of a later one.
-const WRONG_VERSION = JSON.stringify({
-  t: { $date: '2026-11-21T12:00:00.000+00:00' },
+/** A mongod 6.0.5 that ends at its start, by a shell script. */
+async function endingMongod(script: string): Promise<string> {
+  const version = 'if [ "$1" = --version ]; then echo "db version v6.0.5"; exit; fi';
+  return standIn(await temporaryFolder(), 'ending-mongod', `${version}\n${script}`);
+}
+
+/** A line of the log of mongod 6.0. */
+function logLine(entry: object): string {
+  return JSON.stringify({ t: { $date: '2026-11-21T12:00:00.000+00:00' }, ...entry });
+}
+
+// What it logs for the data of a later version.
+const WRONG_VERSION = logLine({
   s: 'F',
   c: 'CONTROL',
   id: 20573,
@@ -20,11 +30,7 @@ const WRONG_VERSION = JSON.stringify({
 test('data of another version of MongoDB is refused, and the message names both versions', async () => {
   const dataDir = await temporaryFolder();
   await writeFile(path.join(dataDir, 'mongod.json'), '{"version":"8.2.6"}');
-  const mongodBinary = await standIn(
-    dataDir,
-    'old-mongod',
-    `if [ "$1" = --version ]; then echo "db version v6.0.5"; exit; fi\necho '${WRONG_VERSION}'; exit 62`,
-  );
+  const mongodBinary = await endingMongod(`echo '${WRONG_VERSION}'; exit 62`);
   await expect(acquireServers({ dataDir, mongodBinary }, { role: 'server' })).rejects.toThrow(
     `MongoDB 6.0.5 cannot read the data in ${path.join(dataDir, 'mongodb')}, which version 8.2.6 wrote: use version 8.2.6, or another data directory. Its log is ${path.join(dataDir, 'logs', 'mongod.log')}.`,
   );
@@ -42,8 +48,7 @@ test('a MongoDB that exits at its start is reported with its own message and its
 
 test('a MongoDB that fails before it logs anything is reported with its exit code', async () => {
   const dataDir = await temporaryFolder();
-  const script = 'if [ "$1" = --version ]; then echo "db version v6.0.5"; exit; fi; kill -9 $$';
-  const mongodBinary = await standIn(dataDir, 'dying-mongod', script);
+  const mongodBinary = await endingMongod('kill -9 $$');
   await expect(acquireServers({ dataDir, mongodBinary }, { role: 'tool' })).rejects.toThrow(
     /^MongoDB 6\.0\.5 could not start in .*mongodb: SIGKILL\. Its log is/,
   );
@@ -94,8 +99,7 @@ itMounts('a full disk is named in one sentence, and nothing is left running', as
 });
 
 // What mongod 6.0 logs first when it has no room for a journal file; whether it gets that far depends on timing.
-const NO_JOURNAL = JSON.stringify({
-  t: { $date: '2026-11-26T08:00:00.000+00:00' },
+const NO_JOURNAL = logLine({
   s: 'E',
   c: 'WT',
   id: 22435,
@@ -106,11 +110,7 @@ const NO_JOURNAL = JSON.stringify({
 
 itMounts('a MongoDB that ends for want of room for its journal names the full disk', async () => {
   const dataDir = await mounted('size=60m');
-  const mongodBinary = await standIn(
-    await temporaryFolder(),
-    'full-mongod',
-    `if [ "$1" = --version ]; then echo "db version v6.0.5"; exit; fi\necho '${NO_JOURNAL}'; exit 14`,
-  );
+  const mongodBinary = await endingMongod(`echo '${NO_JOURNAL}'; exit 14`);
   await expect(acquireServers({ dataDir, mongodBinary }, { role: 'tool' })).rejects.toThrow(
     /^MongoDB 6\.0\.5 could not start in \S+: its disk is full\. Its log is \S+\.$/,
   );
