@@ -16,7 +16,7 @@ import {
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ jobs: false });
 });
 afterAll(() => service.close());
 

@@ -7,7 +7,7 @@ import { plantModel, newId, toStoredId, RecordLookup, startService } from '../su
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startService({ env: { ANSWER_CACHE_MB: '0' } });
+  service = await startService({ jobs: false, env: { ANSWER_CACHE_MB: '0' } });
 });
 afterAll(() => service.close());
 

@@ -24,11 +24,12 @@ interface ProfileEntry {
   nreturned?: number;
 }
 
-/** Returns the queries that MongoDB runs on the database of a service during some work. */
+/** Returns the queries that a service without jobs, which read all accounts, sends during some work. */
 export async function queriesOf(
   service: TestService,
   work: () => Promise<unknown>,
 ): Promise<ProfiledQuery[]> {
+  if (service.runsJobs) throw new Error('Start the service with `jobs: false`.');
   const { db } = service.app.database.connection;
   if (!db) throw new Error('The service is not connected.');
   await db.command({ profile: 0 });

@@ -53,6 +53,7 @@ export interface TestService {
   mongodbUri: string;
   /** Every line logged so far. */
   logged: string[];
+  runsJobs: boolean;
   /** Creates a user, by default pro and with all scopes. */
   user(options?: UserOptions): Promise<TestUser>;
   /** Requests without a token. */
@@ -100,6 +101,7 @@ export async function startService(options?: ServiceOptions): Promise<TestServic
     url,
     mongodbUri,
     logged,
+    runsJobs: options?.jobs !== false,
     user: async (userOptions = {}) => {
       const made = await makeUser(app, url, userOptions);
       if (userOptions.id === undefined) ids.push(made.id);

@@ -13,7 +13,7 @@ let service: TestService;
 let accounts: Accounts;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ jobs: false });
   accounts = service.app.exportsOf(accountsPlugin);
 });
 afterEach(resetClock);

@@ -10,7 +10,7 @@ const LIMIT = 100;
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startService({});
+  service = await startService({ jobs: false });
 });
 afterAll(() => service.close());
 

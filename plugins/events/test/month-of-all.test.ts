@@ -13,7 +13,7 @@ let service: TestService;
 let user: TestUser;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ jobs: false });
 });
 beforeEach(async () => {
   user = await service.user();

@@ -9,7 +9,10 @@ let service: TestService;
 let user: TestUser;
 
 beforeAll(async () => {
-  service = await startService({ env: { TIER_FREE_PHOTOS: '1', ANSWER_CACHE_MB: '0' } });
+  service = await startService({
+    jobs: false,
+    env: { TIER_FREE_PHOTOS: '1', ANSWER_CACHE_MB: '0' },
+  });
 });
 beforeEach(async () => {
   user = await service.user();
