@@ -17,6 +17,8 @@ import type { Webhooks } from './service';
 const MAX_FAILING_MS = 3 * DAY_MS;
 /** How many deliveries of a webhook are sent at once, each of another account. */
 const MAX_CONCURRENT = 16;
+/** The pause between two of them: requests to the API would wait for a burst of deliveries. */
+const PACE_MS = 5;
 /** How many accounts are fetched at once, and how many deliveries of one account. */
 const ACCOUNTS_PER_FETCH = 500;
 const DELIVERIES_PER_FETCH = 20;
@@ -30,6 +32,8 @@ const LEASE_MARGIN_MS = 500;
 interface Endpoint {
   webhook: Webhook;
   limit: LimitFunction;
+  /** Delays those that would begin at once. */
+  pace: LimitFunction;
   /** Accounts whose deliveries are being sent or queued to be. */
   accounts: Map<string, Promise<void>>;
 }
@@ -136,8 +140,9 @@ export class Dispatcher {
     }
   }
 
-  #begin(turn: Turn, { webhook, limit, accounts }: Endpoint, userId: string): void {
-    const sent = limit(() => this.#sendSome(turn, webhook, userId))
+  #begin(turn: Turn, endpoint: Endpoint, userId: string): void {
+    const { limit, accounts } = endpoint;
+    const sent = limit(() => this.#sendSome(turn, endpoint, userId))
       .catch((error: unknown) => void turn.failures.push(error))
       .finally(() => accounts.delete(userId));
     accounts.set(userId, sent);
@@ -152,13 +157,17 @@ export class Dispatcher {
       const endpoint = endpoints.get(id);
       // The same object, which attempts in progress look at.
       if (endpoint) Object.assign(endpoint.webhook, webhook);
-      else endpoints.set(id, { webhook, limit: pLimit(MAX_CONCURRENT), accounts: new Map() });
+      else {
+        const limits = { limit: pLimit(MAX_CONCURRENT), pace: pLimit(1) };
+        endpoints.set(id, { webhook, ...limits, accounts: new Map() });
+      }
     }
   }
 
   /** Sends the next deliveries of an account, in order, until one fails. */
-  async #sendSome(turn: Turn, webhook: Webhook, userId: string): Promise<void> {
+  async #sendSome(turn: Turn, { webhook, pace }: Endpoint, userId: string): Promise<void> {
     if (!this.#mayContinue(turn)) return;
+    await pace(() => sleep(PACE_MS));
     const deliveries = await this.#queue.next(webhook, userId, DELIVERIES_PER_FETCH);
     for (const delivery of deliveries) {
       if (!webhook.active || !this.#mayContinue(turn)) return;
