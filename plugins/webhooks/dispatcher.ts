@@ -17,7 +17,7 @@ import type { Webhooks } from './service';
 const MAX_FAILING_MS = 3 * DAY_MS;
 /** How many deliveries of a webhook are sent at once, each of another account. */
 const MAX_CONCURRENT = 16;
-/** The pause between two of them: requests to the API would wait for a burst of deliveries. */
+/** The pause before each begins: requests to the API would wait for a burst of deliveries. */
 const PACE_MS = 5;
 /** How many accounts are fetched at once, and how many deliveries of one account. */
 const ACCOUNTS_PER_FETCH = 500;
@@ -32,7 +32,7 @@ const LEASE_MARGIN_MS = 500;
 interface Endpoint {
   webhook: Webhook;
   limit: LimitFunction;
-  /** Delays those that would begin at once. */
+  /** Lets accounts begin one after the other. */
   pace: LimitFunction;
   /** Accounts whose deliveries are being sent or queued to be. */
   accounts: Map<string, Promise<void>>;
@@ -158,8 +158,8 @@ export class Dispatcher {
       // The same object, which attempts in progress look at.
       if (endpoint) Object.assign(endpoint.webhook, webhook);
       else {
-        const limits = { limit: pLimit(MAX_CONCURRENT), pace: pLimit(1) };
-        endpoints.set(id, { webhook, ...limits, accounts: new Map() });
+        const limit = pLimit(MAX_CONCURRENT);
+        endpoints.set(id, { webhook, limit, pace: pLimit(1), accounts: new Map() });
       }
     }
   }

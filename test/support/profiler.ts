@@ -24,7 +24,10 @@ interface ProfileEntry {
   nreturned?: number;
 }
 
-/** Returns the queries that a service without jobs, which read all accounts, sends during some work. */
+/**
+ * Returns the queries that MongoDB runs on the database of a service during some work. The service must
+ * not run jobs: they read all accounts.
+ */
 export async function queriesOf(
   service: TestService,
   work: () => Promise<unknown>,

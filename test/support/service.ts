@@ -53,6 +53,7 @@ export interface TestService {
   mongodbUri: string;
   /** Every line logged so far. */
   logged: string[];
+  /** Whether the server's own jobs run. */
   runsJobs: boolean;
   /** Creates a user, by default pro and with all scopes. */
   user(options?: UserOptions): Promise<TestUser>;
@@ -80,6 +81,7 @@ interface RunningService {
   conformance: Conformance;
   /** Where it logs; each test file starts a new list. */
   log: { lines: string[] };
+  runsJobs: boolean;
   stop(): Promise<void>;
 }
 
@@ -91,7 +93,7 @@ let shared: Promise<RunningService> | undefined;
  */
 export async function startService(options?: ServiceOptions): Promise<TestService> {
   const running = options ? await launch(options) : await (shared ??= launch({}));
-  const { app, url, mongodbUri, conformance, log } = running;
+  const { app, url, mongodbUri, conformance, log, runsJobs } = running;
   // Another service has logged its start.
   const logged = options ? log.lines : [];
   log.lines = logged;
@@ -101,7 +103,7 @@ export async function startService(options?: ServiceOptions): Promise<TestServic
     url,
     mongodbUri,
     logged,
-    runsJobs: options?.jobs !== false,
+    runsJobs,
     user: async (userOptions = {}) => {
       const made = await makeUser(app, url, userOptions);
       if (userOptions.id === undefined) ids.push(made.id);
@@ -153,13 +155,15 @@ async function launch(options: ServiceOptions): Promise<RunningService> {
   const listener = conformance.watch(app.requestListener());
   const server = createHttpServer(listener, app.settings);
   const url = `http://127.0.0.1:${await listening(server)}`;
-  if (options.jobs !== false) app.startJobs();
+  const runsJobs = options.jobs !== false;
+  if (runsJobs) app.startJobs();
   return {
     app,
     url,
     mongodbUri,
     conformance,
     log,
+    runsJobs,
     stop: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
