@@ -21,7 +21,7 @@ import {
   loggedCare,
   MAX_AT_ONCE,
 } from '../events';
-import { locationFilter, RECURRING_TYPES, type RecurringCare } from '../plants';
+import { locationFilter } from '../plants';
 import { type Care, CARES } from './schedules/schema';
 
 /** Care that a plant needs, by a schedule or by a frequency of its own. */
@@ -73,7 +73,7 @@ export const dueCare = Joi.object<DueCare, true>({
 export interface DueCareQuery {
   dueBy?: string;
   to?: string;
-  type?: RecurringCare;
+  type?: Care;
   location?: string;
 }
 
@@ -85,7 +85,7 @@ export const dueCareQuery = Joi.object<DueCareQuery, true>({
   to: day().description(
     `Instead of dueBy: also lists later occurrences, at most ${MAX_DAYS_AHEAD} days ahead`,
   ),
-  type: oneOf(RECURRING_TYPES),
+  type: named('Care', oneOf(CARES)),
   location: locationFilter,
 });
 

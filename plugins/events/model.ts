@@ -15,6 +15,8 @@ export const LIVE_INDEXES = {
   all: { userId: 1, occurredAt: -1, _id: 1, plantId: 1 },
   // Events of all plants and a type.
   type: { userId: 1, type: 1, occurredAt: -1, _id: 1, plantId: 1 },
+  // Events of all plants in the order in which they were logged.
+  logged: { userId: 1, createdAt: -1, _id: 1 },
 } as const;
 
 /** The quota of events, deleted ones included. */
@@ -35,6 +37,7 @@ export const eventModel = accountModel<EventDocument>(
     .index(LIVE_INDEXES.plantType, AMONG_LIVE)
     .index(LIVE_INDEXES.all, AMONG_LIVE)
     .index(LIVE_INDEXES.type, AMONG_LIVE)
+    .index(LIVE_INDEXES.logged, AMONG_LIVE)
     // The events that show a photo.
     .index({ userId: 1, 'photos.photoId': 1, revision: 1, _id: 1 }, AMONG_LIVE)
     // The events for a schedule, deleted ones included, and the latest of them.

@@ -143,19 +143,19 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       path: '/api/events',
       summary: 'List the events of all plants',
       description:
-        'Newest first, in pages. `from` and `to` (both included), `type`, `plantId`, `location` and `q`, a part of the text, narrow the list. A page may be short or empty while `hasMore` is true.',
+        'Newest first by `sort`, in pages. `from` and `to` (both included), `type`, `plantId`, `location` and `q`, a part of the text, narrow the list. A page may be short or empty while `hasMore` is true.',
       access: { scope: 'plants:read' },
       query: feedQuery,
       response: {
         schema: eventList,
         description:
-          'A page of events, newest first, then by id. It ends at 1 MB, and a search by text reads at most 5,000 events a page, so it may have fewer than `limit`, or none, while `hasMore` is true',
+          'A page of events, newest first, then by id. It ends at 1 MB, and a search by text, or any filter with `sort=createdAt`, reads at most 5,000 events a page, so it may have fewer than `limit`, or none, while `hasMore` is true',
       },
       errors: [invalidCursor],
       tool: {
         name: 'search_events',
         description:
-          'List events of all plants, newest first. Keep the filters when you pass cursor; a page may be short or empty while hasMore is true.',
+          'List events of all plants, newest first. Keep the filters when you pass cursor; a page may be empty while hasMore is true.',
       },
       handler: ({ account, query }) => feed.list(account.id, query),
     }),

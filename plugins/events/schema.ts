@@ -151,7 +151,10 @@ export const events = Joi.array().items(eventView);
 
 export const eventListQuery = Joi.object<PageQuery, true>(pageQuery('Events'));
 
+const ORDERS = ['occurredAt', 'createdAt'] as const;
+
 export interface FeedQuery extends PageQuery {
+  sort: (typeof ORDERS)[number];
   from?: Date;
   to?: Date;
   type?: EventType;
@@ -161,11 +164,12 @@ export interface FeedQuery extends PageQuery {
 }
 
 export const feedQuery = Joi.object<FeedQuery, true>({
-  from: timestampSchema().description('First moment, included'),
-  to: notBefore('from', timestampSchema()).description('Last moment, included'),
+  sort: oneOfSchema(ORDERS).default('occurredAt').description('createdAt: last logged first'),
+  from: timestampSchema().description('First moment'),
+  to: notBefore('from', timestampSchema()).description('Last moment'),
   type: eventType,
-  plantId: id().description('Only events of this plant'),
-  location: locationFilter.description('Only events of plants at this location'),
+  plantId: id().description('Of this plant'),
+  location: locationFilter.description('Of plants at this location'),
   q: textSchema({ min: 1, max: 100 }).description(
     'Part of the text; case and accents do not count',
   ),

@@ -64,6 +64,14 @@ test('"What is due this week?"', async () => {
   expect(items.at(-1)).toMatchObject({ plantName: 'Oak', dueOn: day(5) });
 });
 
+test('"When is the next repotting due?"', async () => {
+  const repotting = { care: 'repotted', everyDays: 730, startOn: day(40) };
+  const { id } = await me.user.plant({ name: 'Oak' });
+  await me.user.post(`/api/plants/${id}/schedules`, repotting).expect(201);
+  const items = await talk.items('list_due_care', { type: 'repotted', dueBy: day(365) });
+  expect(items).toMatchObject([{ plantName: 'Oak', care: 'repotted', dueOn: day(40) }]);
+});
+
 test('"The fern died"', async () => {
   const [fern] = await talk.items('list_plants', { q: 'fern' });
   await talk.call('archive_plant', { id: fern?.id, reason: 'died' });

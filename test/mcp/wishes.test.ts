@@ -89,6 +89,14 @@ test('"Undo that"', async () => {
   expect(record(left.body)['items']).toEqual([]);
 });
 
+test('"Undo what I just logged", which was for Sunday', async () => {
+  const [hoya] = await talk.items('list_plants', { q: 'hoya 7' });
+  const { id } = await me.user.event(String(hoya?.id), { occurredAt: ago(6) });
+  const [last] = await talk.items('search_events', { sort: 'createdAt', limit: 1 });
+  expect(last?.id).toBe(id);
+  await talk.call('delete_event', { id });
+});
+
 test('"I moved the fern that is number 9 to the bathroom"', async () => {
   const found = await talk.items('list_plants', { q: 'nephrolepis 9' });
   expect(found).toHaveLength(1);

@@ -39,10 +39,10 @@ export async function allPages(
   return events;
 }
 
-/** Events in the order of docs/api.md, "Events": newest `occurredAt` first, then by id. */
-export function newestFirst(events: readonly ListedEvent[]): ListedEvent[] {
+/** Events in the order of docs/api.md, "Events": newest first, then by id. */
+export function newestFirst(events: readonly ListedEvent[], by = 'occurredAt'): ListedEvent[] {
   return [...events].sort((a, b) => {
-    const [one, other] = [String(a['occurredAt']), String(b['occurredAt'])];
+    const [one, other] = [String(a[by]), String(b[by])];
     return one === other ? (a.id < b.id ? -1 : 1) : one < other ? 1 : -1;
   });
 }

@@ -120,7 +120,7 @@ test('due days have four-digit years, whenever the event occurred', async () => 
   expect(days).toEqual(['0000-01-02', '2027-03-11']);
 });
 
-test.each(['dueBy=tomorrow', 'dueBy=2026-02-30', 'type=repotted', 'location='])(
+test.each(['dueBy=tomorrow', 'dueBy=2026-02-30', 'type=note', 'location='])(
   '%s is refused',
   async (query) => {
     const user = await userAt('2026-03-10T12:00:00Z');

@@ -81,6 +81,19 @@ test('an active schedule replaces the frequency of the same care', async () => {
   expect(await watering()).toEqual(byFrequency);
 });
 
+test('due care of each kind can be listed alone', async () => {
+  const cares = ['watered', 'fertilized', 'repotted', 'soil_change', 'other'];
+  for (const care of cares) {
+    const label = care === 'other' ? { label: 'Mist' } : {};
+    await user.schedule(fern, { care, everyDays: 30, ...label });
+  }
+  for (const care of cares) {
+    const items = (await user.due(`${ALWAYS}&type=${care}`)).items;
+    expect(items.map((item) => item.care)).toEqual([care]);
+    expect((await user.due(`?to=2026-03-10&type=${care}`)).items).toEqual(items);
+  }
+});
+
 test('a schedule without days left has no item, and still replaces the frequency', async () => {
   await user.patch(`/api/plants/${fern}`, { wateringFrequencyDays: 5 });
   await user.schedule(fern, { everyDays: 7, endOn: '2026-03-12' });

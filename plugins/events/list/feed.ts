@@ -5,7 +5,14 @@ import { chunksOf } from '../../../src/core/values';
 import { batchesOf } from '../../../src/data/model/batches';
 import { LIVE } from '../../../src/data/model/models';
 import { merged } from './merged';
-import { decodeCursor, encodeCursor, inRange, pageOf } from '../../../src/data/page';
+import {
+  decodeCursor,
+  encodeCursor,
+  inRange,
+  newestFirst,
+  pageOf,
+  type Position,
+} from '../../../src/data/page';
 import { placeOf } from '../../plants';
 import type { EventContext } from '../context';
 import { LIVE_INDEXES } from '../model';
@@ -20,6 +27,8 @@ const SEARCHED_BATCH = 500;
 const SEARCHED_PER_TURN = 10;
 /** The most plants whose events MongoDB merges in order; with more it would sort in memory. */
 const MAX_MERGED = 100;
+
+const LAST_LOGGED_FIRST = newestFirst('createdAt');
 
 /** The events of all plants, newest first. */
 export class EventFeed {
@@ -36,27 +45,69 @@ export class EventFeed {
    * @throws ApiError invalid_cursor
    */
   async list(userId: string, query: FeedQuery): Promise<EventList> {
-    const { limit, cursor, from, to, type, plantId, location, q } = query;
+    const { limit, cursor, sort, from, to, type, plantId, location, q } = query;
     const place = location === undefined ? undefined : placeOf(location);
     const filters = [from, to, type, plantId?.toLowerCase(), place, q];
-    const identity = [userId, '/api/events', ...filters] as const;
+    // Cursors of earlier releases name no order.
+    const order = sort === 'occurredAt' ? [] : [sort];
+    const identity = [userId, '/api/events', ...filters, ...order] as const;
     const after = cursor === undefined ? undefined : decodeCursor(identity, cursor);
     const plantIds = await this.#context.plants.idsInOrder(
       { userId },
       { location, ...(plantId === undefined ? {} : { ids: [plantId] }) },
     );
+    const taken =
+      sort === 'createdAt'
+        ? this.#lastLogged(userId, plantIds, query, after)
+        : this.#lastHappened(userId, plantIds, query, after);
+    return pageOf(
+      { limit, ...(await taken) },
+      (found) => presentEvents(this.#context.photos, { userId }, found),
+      ({ [sort]: moment, _id }) => encodeCursor(identity, { moment, id: _id }),
+    );
+  }
+
+  #lastHappened(
+    userId: string,
+    plantIds: readonly string[],
+    { limit, from, to, type, plantId, location, q }: FeedQuery,
+    after: Position | undefined,
+  ): Promise<Taken> {
     const filter = {
       ...inRange('occurredAt', { from, to, after }),
       ...(type === undefined ? {} : { type }),
     };
     const isOfSome = plantId !== undefined || location !== undefined;
     const events = this.#newestFirst(userId, plantIds, filter, { isOfSome, limit, q });
-    const taken = q === undefined ? take(events, limit + 1) : search(events, limit + 1, q);
-    return pageOf(
-      { limit, ...(await taken) },
-      (found) => presentEvents(this.#context.photos, { userId }, found),
-      ({ occurredAt, _id }) => encodeCursor(identity, { moment: occurredAt, id: _id }),
-    );
+    return q === undefined
+      ? take(events, limit + 1)
+      : search(events, limit + 1, hasText(containing(q)));
+  }
+
+  /** Reads the events of all plants, and searches them for those that are wanted. */
+  #lastLogged(
+    userId: string,
+    plantIds: readonly string[],
+    query: FeedQuery,
+    after: Position | undefined,
+  ): Promise<Taken> {
+    const { limit, from, to, type, plantId, location, q } = query;
+    const isNarrowed = [from, to, type, plantId, location, q].some((each) => each !== undefined);
+    const found = this.#context.model
+      .find({ ...LIVE, ...inRange('createdAt', { after }) })
+      .of({ userId })
+      .sort(LAST_LOGGED_FIRST)
+      .limit(MAX_SEARCHED)
+      .hint(LIVE_INDEXES.logged);
+    const events = batchesOf<EventDocument>(found, isNarrowed ? SEARCHED_BATCH : limit + 1);
+    const ofPlants = new Set(plantIds);
+    const isOfText = q === undefined ? () => true : hasText(containing(q));
+    return search(merged([events], isBefore), limit + 1, (event) => {
+      const { occurredAt } = event;
+      const isBetween = (!from || occurredAt >= from) && (!to || occurredAt <= to);
+      const isOfType = type === undefined || event.type === type;
+      return isBetween && isOfType && ofPlants.has(idText(event.plantId)) && isOfText(event);
+    });
   }
 
   /** @param options.isOfSome whether these are some of all plants, so that indexes by plant are used */
@@ -101,18 +152,21 @@ async function take(events: AsyncIterable<EventDocument>, count: number): Promis
   return { found };
 }
 
-/** Up to `count` events with `part` in their text, without reading too many. */
+function hasText(isWanted: (text: string) => boolean): (event: EventDocument) => boolean {
+  return ({ text }) => isWanted(text ?? '');
+}
+
+/** Up to `count` events that are wanted, without reading too many. */
 async function search(
   events: AsyncIterable<EventDocument>,
   count: number,
-  part: string,
+  isWanted: (event: EventDocument) => boolean,
 ): Promise<Taken> {
-  const isWanted = containing(part);
   const found: EventDocument[] = [];
   let searched = 0;
   for await (const event of events) {
     searched += 1;
-    if (isWanted(event.text ?? '')) found.push(event);
+    if (isWanted(event)) found.push(event);
     if (found.length === count) break;
     if (searched === MAX_SEARCHED) return { found, searchedTo: event };
     if (searched % SEARCHED_PER_TURN === 0) await yieldToEventLoop();

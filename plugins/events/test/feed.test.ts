@@ -104,9 +104,43 @@ test('each filter, and all of them together, select the matching events', async 
     ],
   ];
   for (const [query, wanted] of cases) {
-    expect([query, await all({ ...query, limit: 2 })]).toEqual([query, of(wanted)]);
-    expect([query, await all({ ...query, limit: 100 })]).toEqual([query, of(wanted)]);
+    for (const limit of [2, 100]) {
+      expect([query, await all({ ...query, limit })]).toEqual([query, of(wanted)]);
+      const logged = await all({ ...query, limit, sort: 'createdAt' });
+      expect([query, logged]).toEqual([query, newestFirst(of(wanted), 'createdAt')]);
+    }
   }
+});
+
+test('what was logged last is found first, whenever it happened', async () => {
+  const { plants } = await garden();
+  const occurredAt = '2020-03-01T09:00:00.000Z';
+  const watered = await user.event(plants[0] ?? '', { occurredAt });
+  await user.patch(`/api/plants/${plants[1] ?? ''}`, { name: 'Oak' }).expect(200);
+  expect((await page({ sort: 'createdAt', limit: 1 })).items).toEqual([watered]);
+  expect((await page({ sort: 'occurredAt', limit: 1 })).items).not.toEqual([watered]);
+  await user.delete(`/api/events/${watered.id}`).expect(200);
+  expect((await all({ sort: 'createdAt' })).map(({ id }) => id)).not.toContain(watered.id);
+});
+
+test('events that are logged, moved and deleted meanwhile leave the pages by createdAt exact', async () => {
+  const { plants, events } = await garden();
+  const [moved, deleted] = newestFirst(events, 'createdAt').slice(-2);
+  const seen: string[] = [];
+  let query: Query = { sort: 'createdAt', limit: 4 };
+  for (let next: string | null = ''; next !== null; query = { ...query, cursor: next ?? '' }) {
+    const { items, nextCursor } = await page(query);
+    if (next === '') {
+      const occurredAt = new Date().toISOString();
+      await user.patch(`/api/events/${moved?.id ?? ''}`, { occurredAt }).expect(200);
+      await user.delete(`/api/events/${deleted?.id ?? ''}`).expect(200);
+    }
+    await user.event(plants[0] ?? '');
+    seen.push(...items.map(({ id }) => id));
+    next = nextCursor;
+  }
+  const left = newestFirst(events, 'createdAt').filter(({ id }) => id !== deleted?.id);
+  expect(seen).toEqual(left.map(({ id }) => id));
 });
 
 test('deleted events and events of deleted plants are left out, restored ones are not', async () => {
@@ -140,6 +174,8 @@ test('a cursor is valid only for the same account, filters and list', async () =
     `/api/events?type=note&plantId=${plantId}&cursor=${cursor}`,
     `/api/events?type=note&cursor=${cursor.slice(0, -1)}`,
     `/api/events?type=note&cursor=`,
+    `/api/events?sort=createdAt&cursor=${ofFeed}`,
+    `/api/events?sort=createdAt&type=note&cursor=${cursor}`,
     `/api/events?cursor=${String(ofPlant)}`,
     `/api/events?plantId=${plantId}&cursor=${String(ofPlant)}`,
     `/api/plants/${plantId}/events?cursor=${ofFeed}`,
@@ -189,6 +225,12 @@ test('a search stops after 5,000 events, and its cursor continues from there', a
     expect(first).toMatchObject({ items: [], hasMore: true });
     const second = await page({ q: 'thrips', cursor: first.nextCursor ?? '' });
     expect(second).toEqual({ items: [event], hasMore: false, nextCursor: null });
+    const sort = 'createdAt';
+    const old = { sort, to: '2002-01-01T00:00:00Z', plantId: NOBODYS_ID };
+    const logged = await page(old);
+    expect(logged).toMatchObject({ items: [], hasMore: true });
+    const rest = await page({ ...old, cursor: logged.nextCursor ?? '' });
+    expect(rest).toEqual({ items: [], hasMore: false, nextCursor: null });
   });
   const examined = of('events', queries).map(({ docsExamined }) => docsExamined);
   expect(Math.max(...examined)).toBeLessThanOrEqual(5000);
