@@ -12,36 +12,43 @@ const MONTHS = 12;
 /**
  * The growth of plants in each of the last months, in their order, then by unit and month. It is computed
  * for each read, since it is rarely requested and only measurements of these months count.
+ *
+ * @param options.plantId the only plant whose measurements are read
  */
 export async function growthSeries(
   { sums }: Events,
   tenant: Tenant,
   plants: readonly PlantSummary[],
-  today: string,
+  { today, plantId }: { today: string; plantId?: string | undefined },
 ): Promise<InsightsView['growthSeries']> {
   const month = today.slice(0, 7);
   const first = new Date(`${month}-01T00:00:00Z`);
   first.setUTCMonth(first.getUTCMonth() + 1 - MONTHS);
-  const places = new Map(plants.map(({ id }, place) => [id, place]));
-  const totals = new Map<
-    string,
-    Omit<InsightsView['growthSeries'][number], 'total'> & { sum: Big }
-  >();
   const days = [first.toISOString().slice(0, 10), `${month}-31`] as const;
-  for await (const { growthAmount, count, ...of } of sums.growthByMonth(tenant, ...days)) {
-    const plantId = idText(of.plantId);
+  const byPlant = new Map(plants.map(({ id }) => [id, new Map<string, MonthSum>()]));
+  for await (const { growthAmount, count, ...of } of sums.growthByMonth(tenant, ...days, plantId)) {
+    const ofPlant = byPlant.get(idText(of.plantId));
     // The events of a deleted plant are deleted later.
-    if (!places.has(plantId)) continue;
-    const key = `${plantId} ${of.growthUnit ?? ''} ${of.month}`;
-    const sum = new Big(growthAmount).times(count).plus(totals.get(key)?.sum ?? 0);
-    totals.set(key, { plantId, unit: of.growthUnit, month: of.month, sum });
+    if (!ofPlant) continue;
+    const { growthUnit: unit, month } = of;
+    const key = `${unit ?? ''} ${month}`;
+    const sum = new Big(growthAmount).times(count).plus(ofPlant.get(key)?.sum ?? 0);
+    ofPlant.set(key, { unit, month, sum });
   }
-  return [...totals]
-    .sort(
-      ([a, { plantId }], [b, other]) =>
-        (places.get(plantId) ?? 0) - (places.get(other.plantId) ?? 0) || (a < b ? -1 : 1),
-    )
-    .map(([, { sum, ...of }]) => ({ ...of, total: asNumber(sum) }));
+  return plants.flatMap(({ id, name }) =>
+    [...(byPlant.get(id) ?? [])]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, { sum, ...of }]) => ({
+        plantId: id,
+        plantName: name,
+        ...of,
+        total: asNumber(sum),
+      })),
+  );
+}
+
+interface MonthSum extends Pick<InsightsView['growthSeries'][number], 'unit' | 'month'> {
+  sum: Big;
 }
 
 /** JSON has no infinity: a sum beyond double range becomes the largest double. */

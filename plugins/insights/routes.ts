@@ -9,7 +9,7 @@ export function routes(insights: InsightService): Operation[] {
       path: '/api/insights',
       summary: 'Read insights',
       description:
-        "Totals, watering streaks, species, care by day, and growth. `sections` selects sections, separated by commas; by default all but `growthSeries`. `from` and `to` select the days of `careActivityByDay`, by default the last 365. Days are those of the account's time zone.",
+        "Totals, watering streaks, species, care by day, and growth. `sections` selects sections, separated by commas; by default all but `growthSeries`. `from` and `to` select the days of `careActivityByDay`, by default the last 365; `plantId` selects the plant of `growthTracking` and `growthSeries`. Days are those of the account's time zone.",
       access: { scope: 'insights:read' },
       query: insightsQuery,
       response: { schema: insightsSchema, description: 'The insights' },

@@ -27,7 +27,13 @@ export interface InsightsView {
     firstDate: string;
     lastDate: string;
   }[];
-  growthSeries: { plantId: string; unit: GrowthUnit | null; month: string; total: number }[];
+  growthSeries: {
+    plantId: string;
+    plantName: string;
+    unit: GrowthUnit | null;
+    month: string;
+    total: number;
+  }[];
 }
 
 /** The insights (docs/specification.md, 2.11; docs/api.md, "Insights"). */
@@ -99,6 +105,7 @@ export const insights = named(
       .items(
         Joi.object({
           plantId: id().required(),
+          plantName: text().required().example('Monstera'),
           unit: nullable(growthUnit).required(),
           month: text().required().example('2026-11'),
           total: Joi.number().unsafe().required(),
@@ -127,6 +134,7 @@ export interface InsightsQuery {
   sections?: readonly Section[];
   from?: string;
   to?: string;
+  plantId?: string;
 }
 
 const ONE_SECTION = `(${SECTIONS.join('|')})`;
@@ -151,4 +159,5 @@ export const insightsQuery = Joi.object<InsightsQuery>({
   to: notBefore('from', day()).description(
     'Last day of careActivityByDay, included; by default today',
   ),
+  plantId: id().description('Only growth of this plant'),
 });

@@ -47,7 +47,7 @@ export class InsightService {
   /** The requested sections, all as of one moment. */
   async read(
     account: Account,
-    { sections, from, to }: InsightsQuery,
+    { sections, from, to, plantId: given }: InsightsQuery,
     { now, validUntil }: Call,
   ): Promise<Partial<InsightsView>> {
     const { plants, careDays, deletions, events: ofEvents, growth } = this.#dependencies;
@@ -64,6 +64,8 @@ export class InsightService {
       const summaries = await plants.summaries(account.id, session);
       const growths = await growth.read(account.id, session);
       validUntil(endOfQuarterHour(now));
+      const plantId = given?.toLowerCase();
+      const measured = summaries.filter(({ id }) => plantId === undefined || id === plantId);
       const active = summaries.filter(({ archivedAt }) => !archivedAt);
       const [first] = summaries;
       const age = first ? daysSince(first.createdAt, now) : null;
@@ -78,13 +80,16 @@ export class InsightService {
         careActivityByDay: history.activity,
         wateringStreaks: streaks(history.watered, dayNumber(today)),
         speciesDistribution: species(active),
-        growthTracking: tracking(summaries, growths),
+        growthTracking: tracking(measured, growths),
       };
       if (!sections) return view;
       const wanted: InsightsView = {
         ...view,
         growthSeries: sections.includes('growthSeries')
-          ? await growthSeries(ofEvents, { userId: account.id, session }, summaries, today)
+          ? await growthSeries(ofEvents, { userId: account.id, session }, measured, {
+              today,
+              plantId,
+            })
           : [],
       };
       return Object.fromEntries(sections.map((section) => [section, wanted[section]]));

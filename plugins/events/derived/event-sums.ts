@@ -1,7 +1,7 @@
 import type { mongo } from 'mongoose';
 
 import { type DatedMoment, DAY_MS } from '../../../src/core/time';
-import { anyOf, type StoredId } from '../../../src/core/ids';
+import { anyOf, type StoredId, toStoredId } from '../../../src/core/ids';
 import { chunksOf } from '../../../src/core/values';
 import { LIVE, type Tenant } from '../../../src/data/model/models';
 import type { OwnedModel } from '../../../src/data/model/owner';
@@ -72,9 +72,15 @@ export class EventSums {
     });
   }
 
-  /** Measurements by month, from one day to another, both included. */
-  growthByMonth(tenant: Tenant, first: string, last: string): AsyncGenerator<MonthlyGrowth> {
+  /** Measurements of all plants, or of one, by month, from one day to another, both included. */
+  growthByMonth(
+    tenant: Tenant,
+    first: string,
+    last: string,
+    plantId?: string,
+  ): AsyncGenerator<MonthlyGrowth> {
     const measured = {
+      ...(plantId === undefined ? {} : { plantId: toStoredId(plantId) }),
       type: 'growth',
       growthAmount: { $gt: 0 },
       occurredOn: { $gte: first, $lte: last },

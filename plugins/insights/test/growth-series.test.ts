@@ -29,8 +29,9 @@ async function series(by = user): Promise<unknown> {
   return (await insightsOf(by, 'sections=growthSeries')).growthSeries;
 }
 
-const cm = (month: string, total: number, of = plantId) => ({
+const cm = (month: string, total: number, of = plantId, plantName = 'Fern') => ({
   plantId: of,
+  plantName,
   unit: 'cm',
   month,
   total,
@@ -61,13 +62,13 @@ test('growth adds up exactly by plant, unit and month, over twelve months', asyn
     cm('2026-10', 3),
     cm('2026-11', 0.4),
     { ...cm('2026-11', 1), unit: 'in' },
-    cm('2026-11', 1, oak.id),
+    cm('2026-11', 1, oak.id, 'Oak'),
   ]);
 });
 
 test('months follow the calendar days of the person', async () => {
   const far = await service.user({ timezone: 'Pacific/Kiritimati', expiresInSeconds: YEARS });
-  const { id } = await far.plant();
+  const { id } = await far.plant({ name: 'Fern' });
   await grow('2025-11-30T10:00:00Z', 1, 'cm', far, id);
   await grow('2025-11-30T09:59:59Z', 2, 'cm', far, id);
   expect(await series(far)).toEqual([cm('2025-12', 1, id)]);
@@ -85,4 +86,24 @@ test('growth by month follows deleted and restored events, and includes archived
   expect(await series()).toEqual([cm('2026-11', 2)]);
   await user.delete(`/api/plants/${plantId}`).expect(200);
   expect(await series()).toEqual([]);
+});
+
+test('growth of one plant is requested by plantId, and the other sections stay', async () => {
+  const oak = await user.plant({ name: 'Oak' });
+  await grow('2026-11-01', 2);
+  await grow('2026-11-02', 1, 'cm', user, oak.id);
+  const sections = 'sections=overview,growthTracking,growthSeries';
+  const all = await insightsOf(user, sections);
+  for (const id of [oak.id, oak.id.toUpperCase()]) {
+    expect(await insightsOf(user, `${sections}&plantId=${id}`)).toEqual({
+      overview: all.overview,
+      growthTracking: [expect.objectContaining({ plantName: 'Oak', total: 1 })],
+      growthSeries: [cm('2026-11', 1, oak.id, 'Oak')],
+    });
+  }
+  const stranger = await (await service.user()).plant();
+  expect(await insightsOf(user, `${sections}&plantId=${stranger.id}`)).toMatchObject({
+    growthTracking: [],
+    growthSeries: [],
+  });
 });

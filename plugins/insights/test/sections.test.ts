@@ -105,6 +105,7 @@ test.each([
   ['from=2026-03-01T00:00:00Z', ['from']],
   ['from=&to=today', ['from', 'to']],
   ['to=2026-13-01', ['to']],
+  ['plantId=fern', ['plantId']],
   ['days=7', ['days']],
 ])('%s is refused', async (query, fields) => {
   expect(faultsOf(await user.get(`/api/insights?${query}`).expect(400))).toEqual(fields);
