@@ -3,7 +3,7 @@ import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import compose from 'koa-compose';
 
-import { methodNotAllowed, notFound, serviceUnavailable } from '../core/errors';
+import { ApiError, methodNotAllowed, notFound, serviceUnavailable } from '../core/errors';
 import { authenticate } from '../middleware/authenticate';
 import { refuseBackend } from '../middleware/require-scope';
 import { bodyParserOf } from '../middleware/body-parser';
@@ -79,14 +79,23 @@ function protocolChain(
 ): Middleware[] {
   const handle = (ctx: Context): Promise<void> => method.handler(ctx, api);
   if ('public' in method.access) return [rateLimits.anonymous(method), handle];
+  const spend = async (ctx: Context): Promise<void> => {
+    const { principal, isCall = false } = ctx.state;
+    if (principal && !isCall) await rateLimits.of('reads').spend(ctx);
+  };
   return [
     async (ctx) => {
       try {
         await handle(ctx);
-      } finally {
-        const { principal, isCall = false } = ctx.state;
-        if (principal && !isCall) await rateLimits.of('reads').spend(ctx);
+      } catch (error) {
+        const isRefusal = error instanceof ApiError && error.status < 500;
+        await spend(ctx).catch((refusal: unknown) => {
+          // It must not hide a failure of the program.
+          if (isRefusal) throw refusal;
+        });
+        throw error;
       }
+      await spend(ctx);
       if (!ctx.state.principal && ctx.status < 400) {
         throw new Error(`${ctx.path} responded without authenticating the caller.`);
       }

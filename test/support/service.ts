@@ -7,6 +7,7 @@ import supertest, { type Response, type Test } from 'supertest';
 import accountsPlugin from '../../plugins/accounts';
 import { App } from '../../src/app/app';
 import { LOG_FORMAT } from '../../src/app/log';
+import type { Plugin } from '../../src/plugins/plugin';
 import { createHttpServer } from '../../src/http/server';
 import type { Tier } from '../../src/core/identity';
 import { checkResponses } from './checked-responses';
@@ -72,6 +73,8 @@ export interface ServiceOptions {
   redisUrl?: string | null;
   /** Whether the server's own jobs run. */
   jobs?: boolean;
+  /** Plugins besides those of the program. */
+  plugins?: readonly Plugin[];
 }
 
 interface RunningService {
@@ -142,7 +145,7 @@ async function launch(options: ServiceOptions): Promise<RunningService> {
     },
   });
   const app = new App({
-    plugins: pluginsUnderTest(),
+    plugins: [...pluginsUnderTest(), ...(options.plugins ?? [])],
     env: { ...NO_LIMITS, ...options.env },
     log: pino({ ...LOG_FORMAT, level: 'debug' }, sink),
   });
