@@ -7,6 +7,7 @@ import {
   type IdempotencyStore,
   type StoredResponse,
 } from '../data/idempotency/idempotency';
+import { isDuplicateKey } from '../data/mongodb/errors';
 import type { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
 import { callerOf } from './state';
@@ -52,7 +53,12 @@ export function idempotency(
       } catch (error) {
         if (isMissing(error, operation)) {
           const missing: StoredResponse = { status: 404, body: JSON.stringify(error.body) };
-          await writeQueue.run(userId, (tx) => store.store(tx, request, missing));
+          const stored = writeQueue.run(userId, (tx) => store.store(tx, request, missing));
+          await stored.catch((failure: unknown) => {
+            // Another process was first, and its response is sent.
+            if (isDuplicateKey(failure)) throw failure;
+            state.log.warn({ err: failure }, 'A 404 was not stored for its retries');
+          });
         }
         throw error;
       }

@@ -139,3 +139,21 @@ test('the usage of each account is separate', async () => {
   const statuses = answers.map(({ status }) => status);
   expect(statuses).toEqual(users.map((_, index) => (isFull(index) ? 429 : 201)));
 });
+
+test('a 404 that cannot be stored is sent all the same, and a retry is a new request', async () => {
+  const events = `/api/plants/${randomUUID()}/events`;
+  const collection = one.app.database.model(idempotencyKeyModel).collection.name;
+  const validate = (validator: object) =>
+    one.app.database.connection.db?.command({ collMod: collection, validator });
+  const other = await one.user();
+  await validate({ userId: { $ne: other.id } });
+  try {
+    expectError(await keyed(other, 'k', {}, events), 404, 'plant_not_found');
+  } finally {
+    await validate({});
+  }
+  const retry = await keyed(other, 'k', {}, events);
+  expectError(retry, 404, 'plant_not_found');
+  expect(retry.headers).not.toHaveProperty('idempotent-replayed');
+  expect(one.logged.join('')).toContain('A 404 was not stored for its retries');
+});
