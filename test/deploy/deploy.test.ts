@@ -36,3 +36,10 @@ test('the health check of the image distinguishes a ready server from one that i
   }
   expect(await check(port)).toBe(1);
 });
+
+test('no Service of a cluster sets a variable of the program, such as ADMIN_PORT', () => {
+  const objects = content('kubernetes/plant-care.yaml').split(/^---$/m);
+  const runs = objects.filter((text) => /^\s+containers:$/m.test(text));
+  expect(runs.length).toBeGreaterThan(0);
+  for (const text of runs) expect(text).toMatch(/^ {6}enableServiceLinks: false$/m);
+});
