@@ -46,7 +46,8 @@ export class People {
     fault: Sentence = 'wrong',
   ): Promise<void> {
     const key = `sign-in ${name}`;
-    if (!(await this.#store.spend(key, TRIES))) {
+    const now = new Date();
+    if (!(await this.#store.spend(key, TRIES, now))) {
       await onFailure();
       throw new PageFault('tooMany', 429, TRIES.seconds);
     }
@@ -56,7 +57,7 @@ export class People {
       throw new PageFault(fault);
     }
     // Only failures count against the name.
-    await this.#store.spend(key, TRIES, -1);
+    await this.#store.giveBack(key, TRIES, now);
   }
 
   /**

@@ -33,6 +33,19 @@ export function payloadOf({ payload }: StateDocument): Record<string, unknown> {
 /** Kinds of documents that are valid only while their grant is. */
 export const KINDS_OF_GRANT = ['AccessToken', 'RefreshToken', 'AuthorizationCode'];
 
+/** How many calls may be spent in how many seconds. */
+export interface Budget {
+  most: number;
+  seconds: number;
+}
+
+/** The window of a budget at a moment. */
+function windowOf(key: string, { seconds }: Budget, at: Date): { _id: string; expiresAt: Date } {
+  const window = Math.floor(at.getTime() / (seconds * 1000));
+  const expiresAt = new Date((window + 1) * seconds * 1000);
+  return { _id: hashOf(`budget ${window} ${key}`), expiresAt };
+}
+
 /** An app that a person has authorized. */
 export interface AuthorizedApp {
   id: string;
@@ -63,24 +76,22 @@ export class StateStore {
    * Spends one call of a budget that all processes share.
    *
    * @param key what the budget is for, and whose it is; only its hash is stored
-   * @param by -1 returns a call
    * @returns whether the call is within the budget
    */
-  async spend(
-    key: string,
-    { most, seconds }: { most: number; seconds: number },
-    by = 1,
-  ): Promise<boolean> {
-    const now = Date.now();
-    const window = Math.floor(now / (seconds * 1000));
+  async spend(key: string, budget: Budget, now = new Date()): Promise<boolean> {
     // MongoDB retries an upsert after a duplicate key only if the filter is the id alone.
-    const budget = { _id: hashOf(`budget ${window} ${key}`) };
-    const expiresAt = new Date((window + 1) * seconds * 1000);
-    const made = { kind: 'Budget', payload: '{}', createdAt: new Date(now), expiresAt };
-    const update = { $inc: { spent: by }, $setOnInsert: made };
+    const { _id, expiresAt } = windowOf(key, budget, now);
+    const made = { kind: 'Budget', payload: '{}', createdAt: now, expiresAt };
+    const update = { $inc: { spent: 1 }, $setOnInsert: made };
     const options = { upsert: true, returnDocument: 'after' } as const;
-    const counted = await this.documents.findOneAndUpdate(budget, update, options).lean();
-    return (counted.spent ?? 0) <= most;
+    const counted = await this.documents.findOneAndUpdate({ _id }, update, options).lean();
+    return (counted.spent ?? 0) <= budget.most;
+  }
+
+  /** Returns the call that was spent at a moment; the budget of a later window gains nothing. */
+  async giveBack(key: string, budget: Budget, spentAt: Date): Promise<void> {
+    const { _id } = windowOf(key, budget, spentAt);
+    await this.documents.updateOne({ _id }, { $inc: { spent: -1 } });
   }
 
   /**

@@ -2,6 +2,7 @@ import { hashOf } from '../../../src/core/identity';
 import { accountsPlugin, startService, userOf } from '../../../test/support/program';
 import { record } from '../../../test/support/client';
 import { resetClock, setClock } from '../../../test/support/clock';
+import { until } from '../../../test/support/processes';
 import type { TestService } from '../../../test/support/service';
 import { Browser } from './support/browser';
 import { PASSWORD, person } from './support/people';
@@ -138,4 +139,19 @@ test('a token for the tools is also valid with a trailing slash, and for no othe
   ]) {
     await user.get(path).expect(401);
   }
+});
+
+test('a password that is checked while its budgets reset adds no try to the new ones', async () => {
+  const { name, password } = await person(service);
+  const windowMs = 3_600_000;
+  const reset = Math.ceil(Date.now() / windowMs) * windowMs;
+  setClock(reset - 1);
+  const browser = new Browser(service.url);
+  const page = await browser.go('/sign-in');
+  const answer = browser.submit(page, { name, password });
+  const begun = { kind: 'Budget', createdAt: new Date(reset - 1) };
+  await until(async () => (await stored(begun)) > 0);
+  setClock(reset);
+  expect((await answer).url.pathname).toBe('/settings');
+  expect(await stored({ kind: 'Budget', spent: { $lt: 0 } })).toBe(0);
 });
