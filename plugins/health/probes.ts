@@ -24,7 +24,8 @@ const READINESS: JsonSchema = {
   additionalProperties: false,
 };
 
-const REDIS_WARNING = 'Redis cannot be reached; each process counts rate limits by itself.';
+const REDIS_WARNING =
+  'Redis cannot be reached, or refuses writes; each process counts rate limits by itself.';
 
 /** The probes (docs/running.md, "The program from outside"). */
 export function probes(host: Host): ProtocolEndpoint[] {

@@ -75,13 +75,13 @@ export class ServerConnections {
 
   /** Returns whether MongoDB responds, and whether processes share rate limits. */
   async readiness() {
-    const [mongodb, redis] = await Promise.all([
+    const [mongodb, refusal] = await Promise.all([
       this.mongo.respondsWithin(READY_MS),
-      this.#redis?.ping(),
+      this.#redis ? this.#redis.refusal() : 'There is none.',
     ]);
     return {
       mongodb,
-      rateLimits: redis === true ? ('shared' as const) : ('in memory' as const),
+      rateLimits: refusal === undefined ? ('shared' as const) : ('in memory' as const),
     };
   }
 

@@ -15,6 +15,11 @@ const TIMEOUT_MS = 150;
 const SILENCE_MS = 2000;
 /** How long Redis is not used after a failure, so that a slow one delays one request, not each. */
 const PAUSE_MS = 1000;
+/** Errors that another connection may not get: after a failover, the name is that of the new primary. */
+const OF_CONNECTION = /\b(?:READONLY|MASTERDOWN|NOAUTH)\b/;
+/** Writes as rate limits do: by a script, whose errors differ from those of its commands alone. */
+const PROBE = "redis.call('ZADD', KEYS[1], 1, 1) redis.call('PEXPIRE', KEYS[1], 1000)";
+const PROBE_KEY = 'rate:probe';
 
 /**
  * A client whose commands time out. The library's own timeout also fails commands whose responses have
@@ -51,12 +56,13 @@ export class RedisConnection {
       maxRetriesPerRequest: 0,
       connectTimeout: 1000,
       socketTimeout: SILENCE_MS,
-      retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
+      retryStrategy: (attempt) => Math.max(Math.min(attempt * 100, 2000), this.#pauseMs()),
+      reconnectOnError: ({ message }) => OF_CONNECTION.test(message),
     });
     metrics.reading({
       name: 'redis_up',
-      help: 'Whether Redis responds, so that processes share rate limits',
-      read: () => (this.client.status === 'ready' && !this.#warned ? 1 : 0),
+      help: 'Whether Redis takes writes, so that processes share rate limits',
+      read: async () => ((await this.refusal()) === undefined ? 1 : 0),
     });
     // Without a listener an error would end the process.
     this.client.on('error', (error: Error) => {
@@ -67,7 +73,7 @@ export class RedisConnection {
       this.#warn(new Error('The connection ended.'));
     });
     this.client.on('ready', () => {
-      this.reportSuccess();
+      void this.refusal();
     });
   }
 
@@ -79,11 +85,11 @@ export class RedisConnection {
 
   /** Whether Redis can be used now. */
   isUsable(): boolean {
-    return this.client.status === 'ready' && performance.now() >= this.#pausedUntil;
+    return this.client.status === 'ready' && this.#pauseMs() === 0;
   }
 
-  /** Must be called when Redis responds; ends an outage. */
-  reportSuccess(): void {
+  /** Must be called when a write worked, and only then: a Redis that responds may refuse writes. Ends an outage. */
+  reportWrite(): void {
     if (!this.#warned) return;
     this.#warned = false;
     this.#log.info('Redis is available again: rate limits are shared');
@@ -95,20 +101,25 @@ export class RedisConnection {
     this.#warn(error);
   }
 
-  /** Returns whether Redis responds. */
-  async ping(): Promise<boolean> {
+  /** Writes, and returns why that failed; undefined if it worked. */
+  async refusal(): Promise<string | undefined> {
     try {
-      await this.client.ping();
-      this.reportSuccess();
-      return true;
+      await this.client.eval(PROBE, 1, PROBE_KEY);
+      this.reportWrite();
+      return undefined;
     } catch (error) {
-      this.#warn(error);
-      return false;
+      this.reportFailure(error);
+      return reasonOf(error);
     }
   }
 
   close(): void {
     this.client.disconnect();
+  }
+
+  /** For how long Redis is not used. */
+  #pauseMs(): number {
+    return Math.max(0, this.#pausedUntil - performance.now());
   }
 
   #warn(error: unknown): void {

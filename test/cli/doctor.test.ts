@@ -12,6 +12,8 @@ import { CommandLine, run } from './run';
 import {
   certificate,
   hostSettings,
+  OwnRedis,
+  REFUSAL_CAUSES,
   Settings,
   freshDatabase,
   startService,
@@ -107,6 +109,19 @@ test('doctor finds that MongoDB is unreachable', async () => {
 test('doctor finds that Redis is unreachable', async () => {
   const env = { REDIS_URL: 'redis://127.0.0.1:1', LOG_LEVEL: 'error' };
   expectFault(await doctor(env, '--quick'), 'Redis', /does not respond/);
+});
+
+test.each(REFUSAL_CAUSES)('doctor finds that Redis refuses writes (%s)', async (cause) => {
+  const redis = await OwnRedis.prepare();
+  try {
+    await redis.start();
+    const env = { REDIS_URL: redis.url, LOG_LEVEL: 'error' };
+    expect((await doctor(env, '--quick')).faults).toEqual([]);
+    await redis.refuse(cause);
+    expectFault(await doctor(env, '--quick'), 'Redis', /refuses writes \(.+\)/);
+  } finally {
+    await redis.remove();
+  }
 });
 
 (CAN_MOUNT ? test : test.skip)('doctor finds a disk that is nearly full', async () => {

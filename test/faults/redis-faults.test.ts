@@ -3,7 +3,13 @@ import { scrape, valueOf } from '../support/metrics';
 import { until } from '../support/processes';
 import type { TestService, TestUser } from '../support/service';
 import { several } from '../support/several';
-import { OwnRedis, startService, NETWORK_FAULTS, TcpProxy } from '../support/program';
+import {
+  OwnRedis,
+  REFUSAL_CAUSES,
+  startService,
+  NETWORK_FAULTS,
+  TcpProxy,
+} from '../support/program';
 
 const WARNING = 'Redis is unavailable: rate limits are counted in memory';
 const RECOVERY = 'Redis is available again: rate limits are shared';
@@ -95,7 +101,9 @@ async function expectInMemory(running: TestService): Promise<void> {
   expect(await readiness(running)).toMatchObject({
     status: 'ready',
     rateLimits: 'in memory',
-    warnings: ['Redis cannot be reached; each process counts rate limits by itself.'],
+    warnings: [
+      'Redis cannot be reached, or refuses writes; each process counts rate limits by itself.',
+    ],
   });
   expect(valueOf(await scrape(running.url), 'plantcare_redis_up')).toBe(0);
 }
@@ -207,6 +215,54 @@ test('a busy process does not mistake its own delay for an outage of Redis', asy
   await user.get('/api/plants').expect(200);
   isBusy = false;
   expect(shared.logged.slice(loggedBefore).join()).not.toContain(WARNING);
+});
+
+describe.each(REFUSAL_CAUSES)('a Redis that refuses writes (%s)', (cause) => {
+  afterEach(() => redis.accept(cause));
+
+  test('is not used until a write works, which is logged once and visible from outside', async () => {
+    const user = await shared.user();
+    await redis.refuse(cause);
+    await readOften(user);
+    await expectLimits(shared);
+    for (let probes = 0; probes < 3; probes += 1) await expectInMemory(shared);
+    await expectOutages(1);
+    expect(shared.logged.slice(loggedBefore).join('')).toMatch(
+      // Redis 6 and 7 say it differently.
+      cause === 'NOPERM' ? /can't run this command|NOPERM/ : cause,
+    );
+
+    await redis.accept(cause);
+    await untilShared(shared);
+    await untilCounted(shared);
+    await expectLimits(shared);
+    expect(valueOf(await scrape(shared.url), 'plantcare_redis_up')).toBe(1);
+  });
+
+  test('shows without requests that count', async () => {
+    await redis.refuse(cause);
+    await expectInMemory(shared);
+    await expectOutages(1);
+  });
+});
+
+test('after a failover the connection is replaced by one to the new primary', async () => {
+  const [old, next] = [await OwnRedis.prepare(), await OwnRedis.prepare()];
+  await Promise.all([old.start(), next.start()]);
+  const proxy = await TcpProxy.start(old.url);
+  const running = await start(`redis://127.0.0.1:${proxy.port}`);
+  try {
+    await untilCounted(running, old);
+    proxy.to = next.url;
+    await old.refuse('READONLY');
+    await untilCounted(running, next);
+    await untilShared(running);
+    await expectLimits(running);
+  } finally {
+    await running.close();
+    await proxy.close();
+    await Promise.all([old.remove(), next.remove()]);
+  }
 });
 
 describe('a network fault before Redis', () => {

@@ -12,6 +12,22 @@ import { until } from './processes';
 
 export { until } from './processes';
 
+/** Why a Redis refuses writes, by what its errors say. */
+export const REFUSAL_CAUSES = ['READONLY', 'OOM', 'NOPERM'] as const;
+type Refusal = (typeof REFUSAL_CAUSES)[number];
+
+type Command = [name: string, ...parameters: string[]];
+
+const REFUSALS: Record<Refusal, { begin: Command; end: Command }> = {
+  READONLY: { begin: ['REPLICAOF', '127.0.0.1', '1'], end: ['REPLICAOF', 'NO', 'ONE'] },
+  // A key that does not expire is not evicted; it takes all the memory that a managed Redis may use.
+  OOM: { begin: ['SETRANGE', 'filler', `${64 * 1024 * 1024}`, 'x'], end: ['DEL', 'filler'] },
+  NOPERM: {
+    begin: ['ACL', 'SETUSER', 'default', '-@write'],
+    end: ['ACL', 'SETUSER', 'default', '+@all'],
+  },
+};
+
 /** A Redis of a test's own. */
 export class OwnRedis {
   /** The path of its socket. */
@@ -39,22 +55,30 @@ export class OwnRedis {
   }
 
   /** All keys. */
-  async keys(): Promise<string[]> {
-    const client = new Redis(this.url);
-    try {
-      return await client.keys('*');
-    } finally {
-      client.disconnect();
-    }
+  keys(): Promise<string[]> {
+    return this.#ask((client) => client.keys('*'));
   }
 
   /** How often it ran a script, as rate limits do. */
   async scriptRuns(): Promise<number> {
+    const info = await this.#ask((client) => client.info('commandstats'));
+    const calls = [...info.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)];
+    return calls.reduce((sum, [, count]) => sum + Number(count), 0);
+  }
+
+  /** Makes it refuse writes while it goes on to answer on all its connections, until {@link accept}. */
+  async refuse(cause: Refusal): Promise<void> {
+    await this.#ask((client) => client.call(...REFUSALS[cause].begin));
+  }
+
+  async accept(cause: Refusal): Promise<void> {
+    await this.#ask((client) => client.call(...REFUSALS[cause].end));
+  }
+
+  async #ask<T>(work: (client: Redis) => Promise<T>): Promise<T> {
     const client = new Redis(this.url);
     try {
-      const info = await client.info('commandstats');
-      const calls = [...info.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)];
-      return calls.reduce((sum, [, count]) => sum + Number(count), 0);
+      return await work(client);
     } finally {
       client.disconnect();
     }

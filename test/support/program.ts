@@ -78,7 +78,7 @@ export {
   toolRows,
   validRequest,
 } from './operations';
-export { OwnRedis } from './own-redis';
+export { OwnRedis, REFUSAL_CAUSES } from './own-redis';
 export { pluginsUnderTest } from './plugins';
 export { commandsDuring, startProxiedService } from './proxied-service';
 export {

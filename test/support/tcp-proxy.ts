@@ -77,6 +77,8 @@ class Link {
 /** A proxy in front of MongoDB or Redis that simulates network faults. */
 export class TcpProxy {
   readonly port: number;
+  /** The path of the socket of the server to which later connections go. */
+  to: string;
   readonly #server: Server;
   readonly #links = new Set<Link>();
   #fault: NetworkFault | undefined;
@@ -88,10 +90,11 @@ export class TcpProxy {
 
   private constructor(server: Server, to: string) {
     this.#server = server;
+    this.to = to;
     this.port = (server.address() as AddressInfo).port; // It listens on TCP.
     server.on('connection', (near: Socket) => {
       if (this.#fault === 'cut') near.destroy();
-      else this.#open(near, connect(to));
+      else this.#open(near, connect(this.to));
     });
   }
 

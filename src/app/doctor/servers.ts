@@ -101,17 +101,19 @@ function clockFinding(time: unknown, sent: number, received: number): Finding {
   return fault(check, `The clock is ${apart} ${how} that of MongoDB: synchronize both with NTP.`);
 }
 
-export const redis: OnlineCheck = async ({ servers: { redisUrl } }) => {
+/** Checks that Redis responds and takes writes. */
+export const redis: OnlineCheck = async ({ app, servers: { redisUrl } }) => {
   const check = 'Redis';
   if (redisUrl === undefined)
     return [good(check, 'none: each process counts rate limits for itself')];
   const version = await redisVersion(redisUrl);
-  if (version !== undefined) return [good(check, `version ${version}`)];
-  const remedy = 'start it, or check REDIS_URL';
+  const refusal = await app.refusalOfRedis();
+  if (version !== undefined && refusal === undefined) return [good(check, `version ${version}`)];
+  const [state, remedy] =
+    version === undefined
+      ? ['does not respond', 'start it, or check REDIS_URL']
+      : [`refuses writes (${refusal})`, 'see docs/operations.md, "Redis is down"'];
   return [
-    fault(
-      check,
-      `Redis does not respond, so each process counts rate limits for itself: ${remedy}.`,
-    ),
+    fault(check, `Redis ${state}, so each process counts rate limits for itself: ${remedy}.`),
   ];
 };

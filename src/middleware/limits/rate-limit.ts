@@ -112,7 +112,8 @@ export class RateLimit {
     if (this.#shared && this.#redis?.isUsable()) {
       try {
         const isLeft = await passes(this.#shared, ctx);
-        this.#redis.reportSuccess();
+        // Without one left, the library only reads.
+        if (isLeft) this.#redis.reportWrite();
         return isLeft;
       } catch (error) {
         this.#redis.reportFailure(error);
