@@ -1,12 +1,12 @@
 import { fieldError } from '../../src/core/errors';
 import { idText } from '../../src/core/ids';
-import { addDays, calendarOf } from '../../src/core/time';
+import { addDays } from '../../src/core/time';
 import { groupBy } from '../../src/core/values';
 import type { Transaction } from '../../src/data/writing/transaction';
 import { type BulkCare, MAX_AT_ONCE, unknownSchedule } from '../events';
 import { plantArchived, unknownPlant } from '../plants';
 import { dueBy } from './agenda';
-import { type CaringSchedule, firstDayOf, type Need, typeOf } from './needs';
+import { type CaringSchedule, firstDayOf, type Need, todayOf, typeOf } from './needs';
 import { LAST_DAY } from './schedules/days';
 import {
   ANY,
@@ -169,10 +169,6 @@ export class CareActions {
     }
     return plants;
   }
-}
-
-function todayOf({ account, now }: Transaction): string {
-  return calendarOf(account.timezone)(now);
 }
 
 /** Whether a request may name several items, so that the response is a list. */

@@ -11,7 +11,7 @@ import { scheduleLimitReached } from './schedules/errors';
 import { LastCare } from './schedules/last-care';
 import { scheduleModel } from './schedules/model';
 import { scheduleRoutes } from './schedules/routes';
-import { schedule, scheduleView } from './schedules/schema';
+import { schedule, storedSchedule } from './schedules/schema';
 import { ScheduleService } from './schedules/service';
 import { CareService } from './service';
 import { snoozeChanges } from './snoozes';
@@ -25,7 +25,7 @@ export {
   type CreateSchedule,
   schedule,
   type ScheduleDocument,
-  type ScheduleView,
+  type StoredSchedule,
 } from './schedules/schema';
 
 /** The interface of care and schedules for other plugins. */
@@ -59,7 +59,7 @@ export default definePlugin<Care>({
       changes: [
         snoozeChanges((tenant, some) => care.snoozesOf(tenant, some)),
         changedList(scheduleModel, {
-          view: scheduleView,
+          view: storedSchedule,
           partOf: { kind: 'plant', field: 'plantId' },
           toView: (each) => schedule.toView(each),
         }),

@@ -1,5 +1,6 @@
-import { type DatedMoment, type Calendar, dayNumber } from '../../src/core/time';
+import { type Calendar, calendarOf, type DatedMoment, dayNumber } from '../../src/core/time';
 import { idText } from '../../src/core/ids';
+import type { Transaction } from '../../src/data/writing/transaction';
 import type { EventType } from '../events';
 import { type PlantDocument, RECURRING_CARE, RECURRING_TYPES, type RecurringCare } from '../plants';
 import { type CareSoFar, daysBetween, dueDays, firstDueDay, type Rule } from './schedules/days';
@@ -25,6 +26,9 @@ export interface Need {
   snooze: Snooze;
 }
 
+/** What determines the days on which care is due. */
+type Timed = Pick<Need, 'rule' | 'last' | 'snooze'>;
+
 /**
  * The needs of a plant: by its frequencies, then by its schedules that are active and not over. Such a
  * schedule replaces the frequency of the same care.
@@ -35,9 +39,7 @@ export function needsOf(
   today: string,
   dayOf: Calendar,
 ): Need[] {
-  const holding = schedules.filter(
-    ({ active, endOn }) => active && (endOn === null || endOn >= today),
-  );
+  const holding = schedules.filter((schedule) => isInForce(schedule, today));
   const own = RECURRING_TYPES.filter((type) => !holding.some(({ care }) => care === type));
   return [
     ...own.flatMap((type) => ownNeed(plant, type, dayOf) ?? []),
@@ -50,6 +52,18 @@ export function needsOf(
       snooze: snoozeOfSchedule(schedule),
     })),
   ];
+}
+
+/** Whether a schedule is active and not over. */
+function isInForce({ active, endOn }: CaringSchedule, today: string): boolean {
+  return active && (endOn === null || endOn >= today);
+}
+
+/** The day on which the care of a schedule is due, whatever the plant is; null if it never is again. */
+export function dueOnOf(schedule: CaringSchedule, today: string): string | null {
+  if (!isInForce(schedule, today)) return null;
+  const { last } = schedule;
+  return firstDayOf({ rule: schedule, last, snooze: snoozeOfSchedule(schedule) }) ?? null;
 }
 
 function ownNeed(plant: CaredPlant, type: RecurringCare, dayOf: Calendar): Need | undefined {
@@ -70,13 +84,18 @@ export function daysOf(need: Need, today: string): Generator<string, undefined> 
 }
 
 /** The first of these days; undefined if care is never due again. */
-export function firstDayOf(need: Need): string | undefined {
+export function firstDayOf(need: Timed): string | undefined {
   return firstDueDay(need.rule, soFarOf(need));
 }
 
-function soFarOf({ last, snooze }: Need): CareSoFar {
+function soFarOf({ last, snooze }: Timed): CareSoFar {
   const { until, skippedOn } = standing(snooze, last);
   return { lastOn: last?.on ?? null, skippedOn, snoozedUntil: until };
+}
+
+/** The day of a call in the account's time zone. */
+export function todayOf({ account, now }: Pick<Transaction, 'account' | 'now'>): string {
+  return calendarOf(account.timezone)(now);
 }
 
 /** The type of the event that logs care. */

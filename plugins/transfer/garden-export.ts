@@ -3,7 +3,7 @@ import { idText } from '../../src/core/ids';
 import { jsonArray } from '../../src/core/text/json';
 import type { Tenant } from '../../src/data/model/models';
 import { descriptionOf } from '../../src/fields/description';
-import type { Care, ScheduleView } from '../care';
+import type { Care, StoredSchedule } from '../care';
 import { event, type EventDocument, type Events } from '../events';
 import { photo, type PhotoDocument, type Photos } from '../photos';
 import { archivedOf, plant, type PlantDocument, type Plants } from '../plants';
@@ -46,7 +46,7 @@ export class GardenExport {
     const photos = await this.#photosByPlant(tenant);
     /** Events may name others, which were deleted. */
     const photoIds = new Set([...photos.values()].flat().map(({ _id }) => idText(_id)));
-    const schedules = new Map<string, ScheduleView[]>();
+    const schedules = new Map<string, StoredSchedule[]>();
     for (const each of await this.#schedules.listAll(tenant)) {
       schedules.set(each.plantId, [...(schedules.get(each.plantId) ?? []), each]);
     }
@@ -104,7 +104,7 @@ function photoOf(document: PhotoDocument): object {
   return some(photo.toView(document), PHOTO_FIELDS);
 }
 
-function scheduleOf(view: ScheduleView): object {
+function scheduleOf(view: StoredSchedule): object {
   return some({ ...view }, SCHEDULE_FIELDS);
 }
 

@@ -107,7 +107,11 @@ export async function listed(client: Client, photoIds: readonly string[]) {
   const events: Item[] = [];
   const schedules: Item[] = [];
   for (const { id } of plants) {
-    schedules.push(...records(await get(`/api/plants/${String(id)}/schedules`)));
+    for (const item of records(await get(`/api/plants/${String(id)}/schedules`))) {
+      // Changes do not have it: it moves with each care and each day.
+      const { dueOn: _, ...stored } = item;
+      schedules.push(stored);
+    }
   }
   let cursor = '';
   do {

@@ -1,6 +1,8 @@
 import { type Operation, read, remove, write } from '../../../src/plugins/operation';
+import { endOfQuarterHour } from '../../../src/core/time';
 import { scheduleNotFound } from '../../events';
 import { plantNotFound } from '../../plants';
+import { todayOf } from '../needs';
 import { MAX_SCHEDULES, scheduleLimitReached } from './errors';
 import { createSchedule, schedules, scheduleView, updateSchedule } from './schema';
 import type { ScheduleService } from './service';
@@ -20,7 +22,10 @@ export function scheduleRoutes(service: ScheduleService): Operation[] {
         name: 'list_schedules',
         description: "List a plant's schedules.",
       },
-      handler: ({ tenant, params }) => service.list(tenant, params.id),
+      handler: ({ tenant, account, params, now, validUntil }) => {
+        validUntil(endOfQuarterHour(now));
+        return service.list(tenant, params.id, todayOf({ account, now }));
+      },
     }),
     write({
       method: 'POST',

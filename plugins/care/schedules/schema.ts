@@ -6,6 +6,7 @@ import type { CreateBody, Document, PatchBody, View } from '../../../src/fields/
 import {
   day as daySchema,
   integer as integerSchema,
+  nullable,
   oneOf as oneOfSchema,
   someOf,
   withKeys,
@@ -78,7 +79,7 @@ export const schedule = defineRecord({
     .describe('Only in these months'),
   seasons: list<Season>(Joi.array().items(season).max(MAX_SEASONS), SEASON)
     .default([])
-    .describe('Parts of the year (MM-DD, both days included) with another everyDays'),
+    .describe('Parts of the year (MM-DD, both included) with another everyDays'),
   startOn: day().describe('The first day'),
   endOn: day().nullable().describe('The last day'),
   active: boolean().default(true),
@@ -93,9 +94,18 @@ type Body = CreateBody<typeof schedule.fields>;
 export type CreateSchedule = Omit<Body, 'startOn'> & Partial<Pick<Body, 'startOn'>>;
 export type UpdateSchedule = PatchBody<typeof schedule.fields>;
 export type ScheduleDocument = Document<typeof schedule.fields>;
-export type ScheduleView = View<typeof schedule.fields>;
+export type StoredSchedule = View<typeof schedule.fields>;
+export type ScheduleView = StoredSchedule & { dueOn: string | null };
 
-export const scheduleView = named('Schedule', schedule.view);
+/** A schedule without what other records and the day decide. */
+export const storedSchedule = named('StoredSchedule', schedule.view);
+
+export const scheduleView = named(
+  'Schedule',
+  withKeys<ScheduleView>(schedule.view, {
+    dueOn: nullable(daySchema()).required().description('null: never again'),
+  }),
+);
 
 const EXAMPLE = {
   everyDays: 7,

@@ -1,12 +1,12 @@
 import { fieldErrors } from '../../../src/core/errors';
-import { newId, toStoredId } from '../../../src/core/ids';
-import { calendarOf } from '../../../src/core/time';
+import { idText, newId, toStoredId } from '../../../src/core/ids';
 import type { Tenant } from '../../../src/data/model/models';
 import type { OwnedModel } from '../../../src/data/model/owner';
 import { insert, Resource, type ResourceOf } from '../../../src/data/model/resource';
 import type { Transaction } from '../../../src/data/writing/transaction';
 import { type Events, scheduleNotFound } from '../../events';
 import { plantNotFound, type Plants } from '../../plants';
+import { dueOnOf, todayOf } from '../needs';
 import { MAX_SCHEDULES, scheduleLimitReached } from './errors';
 import { faultsOf } from './faults';
 import type { LastCare } from './last-care';
@@ -16,6 +16,7 @@ import {
   schedule,
   type ScheduleDocument,
   type ScheduleView,
+  type StoredSchedule,
   type UpdateSchedule,
 } from './schema';
 
@@ -43,32 +44,37 @@ export class ScheduleService {
   }
 
   /** The schedules of all plants, by plant, oldest first. */
-  async listAll(tenant: Tenant): Promise<ScheduleView[]> {
+  async listAll(tenant: Tenant): Promise<StoredSchedule[]> {
     const found = await this.#model.find().of(tenant).sort(BY_PLANT).lean();
     return found.map((each) => schedule.toView(each));
   }
 
-  /** The schedules of a plant, oldest first. @throws ApiError plant_not_found */
-  async list(tenant: Tenant, plantId: string): Promise<ScheduleView[]> {
-    if (!(await this.#plants.exists(tenant, plantId))) throw plantNotFound.error();
+  /**
+   * The schedules of a plant, oldest first.
+   *
+   * @param today the day in the account's time zone
+   * @throws ApiError plant_not_found
+   */
+  async list(tenant: Tenant, plantId: string, today: string): Promise<ScheduleView[]> {
+    const isArchived = await this.#isArchived(tenant, plantId);
     const found = await this.#schedules.list(tenant, { plantId });
-    return found.map((each) => schedule.toView(each));
+    return found.map((each) => viewOf(each, isArchived, today));
   }
 
   /** @throws ApiError schedule_not_found */
-  async get(tenant: Tenant, id: string): Promise<ScheduleView> {
-    return schedule.toView(await this.#schedules.get(tenant, id));
+  async get(tx: Transaction, id: string): Promise<ScheduleView> {
+    return this.#present(tx, await this.#schedules.get(tx, id));
   }
 
   /** @throws ApiError plant_not_found, schedule_limit_reached, validation_error (see `faultsOf`) */
   async create(tx: Transaction, plantId: string, body: CreateSchedule): Promise<ScheduleView> {
-    const { userId, now, account } = tx;
-    if (!(await this.#plants.exists(tx, plantId))) throw plantNotFound.error();
+    const { userId, now } = tx;
+    const isArchived = await this.#isArchived(tx, plantId);
     if ((await this.#model.countDocuments({ plantId }).of(tx)) >= MAX_SCHEDULES) {
       throw scheduleLimitReached.error();
     }
     const document = schedule.toDocument(
-      { ...body, startOn: body.startOn ?? calendarOf(account.timezone)(now) },
+      { ...body, startOn: body.startOn ?? todayOf(tx) },
       {
         _id: newId(),
         userId,
@@ -80,7 +86,7 @@ export class ScheduleService {
     requireRule(document);
     document.last = await this.#lastCare.of(tx, document);
     await insert(this.#model, tx, [document]);
-    return schedule.toView(document);
+    return viewOf(document, isArchived, todayOf(tx));
   }
 
   /** Inserts many schedules at once. */
@@ -96,7 +102,7 @@ export class ScheduleService {
   async update(tx: Transaction, id: string, body: UpdateSchedule): Promise<ScheduleView> {
     const before = await this.#schedules.get(tx, id);
     requireRule({ ...before, ...schedule.toChanges(body) });
-    return schedule.toView(await this.#schedules.update(tx, id, body));
+    return this.#present(tx, await this.#schedules.update(tx, id, body));
   }
 
   /**
@@ -115,6 +121,23 @@ export class ScheduleService {
   async deleteOfPlant(tx: Transaction, plantId: string): Promise<void> {
     await this.#model.deleteMany({ plantId }).of(tx);
   }
+
+  async #present(tx: Transaction, document: ScheduleDocument): Promise<ScheduleView> {
+    const isArchived = await this.#isArchived(tx, idText(document.plantId));
+    return viewOf(document, isArchived, todayOf(tx));
+  }
+
+  /** @throws ApiError plant_not_found */
+  async #isArchived(tenant: Tenant, plantId: string): Promise<boolean> {
+    const [plant] = await this.#plants.fields(tenant, ['archivedAt'], { ids: [plantId] });
+    if (!plant) throw plantNotFound.error();
+    return Boolean(plant.archivedAt);
+  }
+}
+
+function viewOf(document: ScheduleDocument, isArchived: boolean, today: string): ScheduleView {
+  const dueOn = isArchived ? null : dueOnOf(document, today);
+  return { ...schedule.toView(document), dueOn };
 }
 
 function requireRule(document: ScheduleDocument): void {

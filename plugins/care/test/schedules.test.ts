@@ -53,6 +53,7 @@ test('a schedule is stored as sent and listed oldest first', async () => {
     weekdays: null,
     createdAt: anyInstant,
     updatedAt: anyInstant,
+    dueOn: null,
     ...fields,
   });
   const second = await created({ weekdays: ['sat', 'mon'] });
@@ -77,7 +78,8 @@ test('PATCH changes and clears the given fields only', async () => {
   const schedule = await created({ everyDays: 7, months: [4], endOn: '2030-01-01' });
   const given = { everyDays: null, weekdays: ['tue'], months: null, startOn: '2026-05-01' };
   const changed = bodyOf(await change(schedule['id'], given).expect(200));
-  expect(changed).toEqual({ ...schedule, ...given, updatedAt: anyInstant });
+  const moved = { updatedAt: anyInstant, dueOn: '2026-05-05' };
+  expect(changed).toEqual({ ...schedule, ...given, ...moved });
   const same = bodyOf(await change(schedule['id'], {}).expect(200));
   expect(same).toEqual(changed);
 });
@@ -187,10 +189,10 @@ test('deleting a plant deletes its own schedules only', async () => {
 
 test('copies get new, changed and deleted schedules', async () => {
   const client = new Client(service.url, user.token);
-  const first = await created();
+  const { dueOn: _, ...first } = await created();
   const { schedules, nextCursor } = await changesSince(client);
   expect(schedules).toEqual([first]);
-  const second = await created({ weekdays: ['sun'] });
+  const { dueOn: __, ...second } = await created({ weekdays: ['sun'] });
   await user.delete(`/api/schedules/${String(first['id'])}`).expect(200);
   expect(await changesSince(client, nextCursor)).toMatchObject({
     schedules: [second],
