@@ -72,6 +72,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       errors: [eventLimitReached, unknownPhoto, unknownSchedule],
       tool: {
         name: 'create_event',
+        requires: ['type'],
         description:
           'Log care of a plant. For growth give growthAmount, the growth since the last measurement, and growthUnit. To correct an event use update_event.',
       },
@@ -175,6 +176,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       errors: [eventLimitReached, unknownPlant, plantArchived, unknownPhoto, unknownSchedule],
       tool: {
         name: 'log_care',
+        requires: ['type'],
         description:
           'Log the same care of several plants, or of all at a location, all or nothing. To undo it pass the ids of the items to delete_events.',
       },

@@ -25,7 +25,6 @@ import type * as Protocol from './protocol';
 import type { Reply } from './protocol/exchange';
 import { type CatalogTool, ToolCatalog } from './tools/catalog';
 import { errorResult, invalidArguments, storedError, successResult } from './tools/results';
-import { viewed } from './tools/views';
 
 /** The response to a GET that accepts `text/event-stream`. */
 export const noEventStream = methodNotAllowed.at(
@@ -107,8 +106,7 @@ export class Endpoint {
     if (!isRecord(args)) return invalidArguments(tool);
     const { ctx, api } = caller;
     try {
-      const { operation, others } = viewed(tool, args);
-      const input = tool.arguments.toInput(others);
+      const { operation, input } = tool.arguments.toCall(args);
       const { status, json } = await api.call(operation, input, ctx);
       return status < 400 ? successResult(json) : errorResult(storedError(json, tool), tool, args);
     } catch (error) {

@@ -23,6 +23,8 @@ interface AssistantTool {
   description: string;
   /** Defaults of arguments that differ from those over REST. */
   defaults?: Readonly<Record<string, string>>;
+  /** Fields of the body that are required, whatever their defaults over REST: models forget them. */
+  requires?: readonly string[];
   /** The operation that is called instead with `view: full`: it takes the same, and lists more. */
   full?: Operation;
   /** The field of the body that the tool sets to null with `cancel: true`. */

@@ -38,7 +38,7 @@ test('an assistant finds the fern watered longest ago, waters it, logs growth, c
   expect(fern).toMatchObject({ name: 'Maidenhair fern' });
   const id = fern?.['id'];
 
-  const watering = await tool(me, 'create_event', { id });
+  const watering = await tool(me, 'create_event', { id, type: 'watered' });
   expect(watering).toMatchObject({ plantId: id, type: 'watered' });
   expect(await tool(me, 'get_plant', { id })).toMatchObject({
     lastWatered: watering['occurredAt'],

@@ -159,12 +159,12 @@ test.each([
   ['create_plant', { name: 'Fern', constructor: 1 }, 'constructor is not allowed'],
   [
     'create_plant',
-    { name: 'Fern', wateringFrequencyDays: '7' },
+    { name: 'Fern', wateringFrequencyDays: 'seven' },
     'wateringFrequencyDays must be an integer',
   ],
-  ['list_events', { limit: '15' }, 'limit must be an integer'],
+  ['list_events', { limit: '1e1' }, 'limit must be an integer'],
   ['list_events', { limit: 1000 }, 'limit must be less than or equal to 100'],
-  ['create_event', { growthAmount: '2' }, 'growthAmount must be a number'],
+  ['create_event', { growthAmount: '2 cm' }, 'growthAmount must be a number'],
 ])('%s with %j', async (name, given, reason) => {
   const id = name === 'create_plant' ? {} : { id: plantId };
   expect(await refused(me, name, { ...id, ...given })).toContain(reason);

@@ -73,14 +73,16 @@ test('an unknown record is reported by a result that says where to look', async 
   const me = await assistant(usual);
   const id = '01920000-0000-7000-8000-0123456789ab';
   expect(await refused(me, 'get_plant', { id })).toMatch(/^plant_not_found: .*list_plants/);
-  expect(await refused(me, 'create_event', { id })).toMatch(/^plant_not_found: .*list_plants/);
+  expect(await refused(me, 'create_event', { id, type: 'note' })).toMatch(
+    /^plant_not_found: .*list_plants/,
+  );
   expect(await refused(me, 'update_event', { id })).toMatch(/^event_not_found: .*search_events/);
   expect(await refused(me, 'get_photo', { id })).toMatch(/^photo_not_found: .*create_photo/);
   const stranger = await assistant(usual);
   const plant = await stranger.user.plant();
   expect(await refused(me, 'get_plant', { id: plant.id })).toMatch(/^plant_not_found: /);
   const mine = await me.user.plant();
-  expect(await refused(me, 'create_event', { id: mine.id, photoIds: [id] })).toMatch(
+  expect(await refused(me, 'create_event', { id: mine.id, type: 'note', photoIds: [id] })).toMatch(
     /^photo_not_found: photoIds .*create_photo/,
   );
   expect(await refused(me, 'list_events', { id: mine.id, cursor: 'x' })).toMatch(
@@ -128,7 +130,7 @@ test('a tool changes nothing if If-Match does not match, as over REST', async ()
 test('a stored error is replayed as an error', async () => {
   const me = await assistant(usual);
   const key = { 'Idempotency-Key': 'once' };
-  const given = { id: '01920000-0000-7000-8000-0123456789ab' };
+  const given = { id: '01920000-0000-7000-8000-0123456789ab', type: 'note' };
   const first = await callTool(me, 'create_event', given, key);
   expect(first.content[0]?.text).toMatch(/^plant_not_found: .*list_plants/);
   expect(await callTool(me, 'create_event', given, key)).toEqual(first);

@@ -78,12 +78,16 @@ afterAll(() => service.close());
 test('"I watered everything in the living room this morning"', async () => {
   const rooms = await talk.call('list_locations');
   expect(rooms['items']).toContain('Living room');
-  const logged = await talk.items('log_care', { location: 'Living room', occurredAt: ago(0) });
+  const logged = await talk.items('log_care', {
+    location: 'Living room',
+    type: 'watered',
+    occurredAt: ago(0),
+  });
   expect(logged).toHaveLength(10);
 });
 
 test('"Undo that"', async () => {
-  const logged = await talk.items('log_care', { location: 'Hall' });
+  const logged = await talk.items('log_care', { location: 'Hall', type: 'watered' });
   await talk.call('delete_events', { eventIds: logged.map(({ id }) => id) });
   const left = await me.user.get(`/api/events?location=Hall&from=${ago(0, 0)}`).expect(200);
   expect(record(left.body)['items']).toEqual([]);

@@ -194,7 +194,7 @@ function requestOf(
   ids: Ids,
   includes: (field: Field) => boolean,
 ): SampleRequest {
-  const { method, params = {} } = operation;
+  const { method, params = {}, tool } = operation;
   const alternatives = alternativesOf(operation.body);
   const chosen = alternatives.flatMap((names) => names.slice(0, 1));
   const others = alternatives.flatMap((names) => names.slice(1));
@@ -218,11 +218,13 @@ function requestOf(
   const inPath: Record<string, unknown> = Object.fromEntries(
     Object.keys(params).map((name) => [name, ids[kindOf(operation, name)]]),
   );
+  const requires = ('name' in tool && tool.requires) || [];
+  const ofTool = fieldsOf(operation.body).filter(({ name }) => requires.includes(name));
   return {
     method,
     path: search.length === 0 ? path : `${path}?${search.join('&')}`,
     body,
-    toolArguments: { ...inPath, ...query, ...body },
+    toolArguments: { ...inPath, ...query, ...samples(ofTool), ...body },
   };
 }
 

@@ -195,7 +195,7 @@ test('an assistant gets a long response in parts, with each event once', async (
       jsonrpc: '2.0',
       id: 1,
       method: 'tools/call',
-      params: { name: 'log_care', arguments: { plantIds, photoIds, cursor } },
+      params: { name: 'log_care', arguments: { plantIds, type: 'watered', photoIds, cursor } },
     });
     const { structuredContent } = bodyOf(answer)['result'] as {
       structuredContent: { items: { plantId: string }[]; nextCursor?: string };

@@ -156,7 +156,9 @@ test('an assistant deletes the events that it logged, and restores one', async (
   expect(await tool(me, 'delete_events', { eventIds: [id] })).toEqual({ success: true });
   expect((await eventPage(me.user, plantId)).items).toEqual([]);
   expect(await tool(me, 'restore_event', { id })).toMatchObject({ id, type: 'fertilized' });
-  expect(await refused(me, 'log_care', {})).toMatch(/^validation_error: plantIds or location /);
+  expect(await refused(me, 'log_care', { type: 'note' })).toMatch(
+    /^validation_error: plantIds or location /,
+  );
 });
 
 test.each(['get', 'patch', 'delete'] as const)(

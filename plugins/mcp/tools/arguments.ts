@@ -1,23 +1,15 @@
 import type { ErrorCode } from '../../../src/core/errors';
 import { isUuid } from '../../../src/core/ids';
-import { isRecord } from '../../../src/core/values';
 import { id } from '../../../src/fields/joi';
 import { type JsonObject, type JsonSchema, jsonSchemaOf } from '../../../src/fields/json-schema';
 import type { Operation } from '../../../src/plugins/operation';
 import type { CallInput } from '../../../src/plugins/protocol-endpoint';
-import { inCommonKeywords, orNull, takesNull } from './input-schemas';
-import { listsOf } from './output-schemas';
-
-/** How long a result with lists may be, in UTF-16 code units: clients cut or refuse longer ones. */
-const MAX_LENGTH = 60_000;
-
-/** Arguments that only tools have. */
-const CLEAR = 'clear';
-const CANCEL = 'cancel';
-const CURSOR = 'cursor';
+import { givenOf } from './given';
+import { inCommonKeywords } from './input-schemas';
+import { OwnArguments } from './own-arguments';
 
 /** Where an operation takes an argument from, or that only tools have it. */
-type Source = 'params' | 'query' | 'body' | typeof CLEAR | typeof CANCEL | typeof CURSOR;
+type Source = 'params' | 'query' | 'body' | 'own';
 
 /** The input schema of a tool. */
 type InputSchema = JsonSchema & { type: 'object'; properties: JsonObject };
@@ -35,18 +27,17 @@ export class ToolArguments {
   readonly #unknown: Source;
   readonly #operation: Operation;
   readonly #defaults: Readonly<Record<string, string>>;
-  /** The fields that `clear` can empty. */
-  readonly #clearable: readonly string[];
-  /** The field that `cancel` sets to null. */
-  readonly #cancels: string | undefined;
-  readonly #isInParts: boolean;
+  /** Arguments that are required though REST has a default for them. */
+  readonly #requires: readonly string[];
+  readonly #own: OwnArguments;
 
   /** @throws Error when two arguments have the same name */
   constructor(operation: Operation) {
     this.#operation = operation;
-    const { method, params = {}, query, body, tool } = operation;
-    this.#defaults = ('name' in tool && tool.defaults) || {};
-    this.#cancels = 'name' in tool ? tool.cancels : undefined;
+    const { params = {}, query, body, tool } = operation;
+    const { defaults = {}, requires = [], cancels } = 'name' in tool ? tool : {};
+    this.#defaults = defaults;
+    this.#requires = requires;
     const properties: JsonObject = {};
     for (const [name, error] of Object.entries(params)) {
       this.#add(name, 'params');
@@ -66,6 +57,10 @@ export class ToolArguments {
     for (const [name, value] of Object.entries(this.#defaults)) {
       Object.assign(properties[name] ?? {}, { default: value });
     }
+    for (const name of requires) {
+      const { default: _ofRest, ...schema } = properties[name] as JsonSchema;
+      properties[name] = schema;
+    }
     this.exactSchema = {
       ...conditions,
       type: 'object',
@@ -74,68 +69,30 @@ export class ToolArguments {
       additionalProperties: false,
     };
     this.#unknown = body ? 'body' : 'query';
-    this.#clearable =
-      method === 'PATCH'
-        ? Object.keys(properties).filter((name) => takesNull(properties[name]))
-        : [];
-    const lists = listsOf(operation);
-    this.#isInParts = lists !== undefined;
+    this.#own = new OwnArguments(operation, properties);
+    for (const name of Object.keys(this.#own.properties)) this.#add(name, 'own');
+    const needed = [...required.filter((name) => name !== cancels), ...requires];
     // An object of properties stays one.
-    this.schema = inCommonKeywords(this.exactSchema) as InputSchema;
-    const own = this.schema.properties;
-    if (this.#clearable.length > 0) {
-      this.#add(CLEAR, CLEAR);
-      own[CLEAR] = clearSchema(this.#clearable);
-    }
-    if (lists === 'parts') {
-      this.#add(CURSOR, CURSOR);
-      own[CURSOR] = method === 'GET' ? { type: 'string' } : CURSOR_OF_WRITE;
-    }
-    if (this.#cancels !== undefined) {
-      this.#add(CANCEL, CANCEL);
-      own[CANCEL] = { type: 'boolean', description: `true instead of ${this.#cancels}` };
-      this.schema['required'] = required.filter((name) => name !== this.#cancels);
-    }
-    const { required: needed = [] } = this.schema as { required?: readonly string[] };
-    for (const [name, schema] of Object.entries(own)) {
-      if (!needed.includes(name) && isRecord(schema)) own[name] = orNull(schema);
-    }
+    const common = inCommonKeywords(this.exactSchema) as InputSchema;
+    this.schema = {
+      type: 'object',
+      properties: { ...common.properties, ...this.#own.properties },
+      ...(needed.length > 0 ? { required: needed } : {}),
+      additionalProperties: false,
+    };
   }
 
-  /**
-   * The arguments as input of the operation, which checks them. Null means left out: many frameworks
-   * send it for arguments that a model did not give.
-   */
-  toInput(args: Given): CallInput {
+  /** The operation that a call chooses, and the arguments as its input, which it checks. */
+  toCall(args: Given): { operation: Operation; input: CallInput } {
     const entries = Object.entries({ ...this.#defaults, ...this.#given(args) });
     const of = (source: Source): Record<string, unknown> =>
       Object.fromEntries(
         entries.filter(([name]) => (this.#sources.get(name) ?? this.#unknown) === source),
       );
     const body = of('body');
-    const { [CLEAR]: clear = [] } = of(CLEAR);
-    const { [CANCEL]: cancel = false } = of(CANCEL);
-    const { [CURSOR]: cursor } = of(CURSOR);
-    const faults: { field: string; what: string }[] = [];
-    const cleared = this.#isClear(clear) ? clear : [];
-    if (clear !== cleared) {
-      faults.push({
-        field: CLEAR,
-        what: `must be a list of some of ${this.#clearable.join(', ')}`,
-      });
-    }
-    if (typeof cancel !== 'boolean') faults.push({ field: CANCEL, what: 'must be a boolean' });
-    const canceled = cancel === true && this.#cancels !== undefined ? [this.#cancels] : [];
-    const emptied = [...cleared, ...canceled];
-    for (const field of emptied.filter((name) => name in body)) {
-      const how = cancel === true ? CANCEL : CLEAR;
-      faults.push({ field, what: `must not be given with ${how}` });
-    }
-    if (cursor !== undefined && typeof cursor !== 'string') {
-      faults.push({ field: CURSOR, what: 'must be a string' });
-    }
-    return {
-      // An empty string is refused like any other text that is not a UUID.
+    const { operation, faults, emptied, part } = this.#own.read(of('own'), body);
+    const input = {
+      // Whatever else is refused like a text that is not a UUID.
       params: Object.fromEntries(
         Object.entries(of('params')).map(([name, value]) => [
           name,
@@ -143,12 +100,11 @@ export class ToolArguments {
         ]),
       ),
       query: of('query'),
-      body: { ...Object.fromEntries(emptied.map((name) => [name, null])), ...body },
-      faults,
-      part: this.#isInParts
-        ? { maxLength: MAX_LENGTH, ...(typeof cursor === 'string' ? { cursor } : {}) }
-        : undefined,
+      body: { ...emptied, ...body },
+      faults: [...faults, ...this.#missing(body)],
+      part,
     };
+    return { operation, input };
   }
 
   /** The faults of the path parameters, for which REST responds that the record was not found. */
@@ -161,16 +117,20 @@ export class ToolArguments {
     });
   }
 
-  /** Unknown arguments stay, to be refused. */
   #given(args: Given): Given {
-    return Object.fromEntries(
-      Object.entries(args).filter(([name, value]) => value !== null || !this.#sources.has(name)),
-    );
+    const properties = { ...this.exactSchema.properties, ...this.#own.properties };
+    // An object stays one.
+    return givenOf(args, { properties }) as Given;
   }
 
-  #isClear(given: unknown): given is string[] {
-    if (!Array.isArray(given)) return false;
-    return given.every((name: unknown) => this.#clearable.some((each) => each === name));
+  #missing(body: Given): { field: string; what: string }[] {
+    return this.#requires
+      .filter((name) => !(name in body))
+      .map((field) => {
+        const { enum: values } = this.exactSchema.properties[field] as JsonSchema;
+        const texts = [values].flat().filter((each) => typeof each === 'string');
+        return { field, what: `is required: one of [${texts.join(', ')}]` };
+      });
   }
 
   #add(name: string, source: Source): void {
@@ -178,13 +138,6 @@ export class ToolArguments {
     if (other) throw new Error(`The argument ${name} is in both ${other} and ${source}.`);
     this.#sources.set(name, source);
   }
-}
-
-const CURSOR_OF_WRITE = { type: 'string', description: 'Lists the rest, and writes nothing' };
-
-function clearSchema(names: readonly string[]): JsonSchema {
-  const items = { type: 'string', enum: [...names] };
-  return { type: 'array', items, description: 'Fields to empty' };
 }
 
 /** Every path parameter is the id of a record, whose kind its error names. */

@@ -5,15 +5,12 @@ import type { Operation } from '../../../src/plugins/operation';
 import { requiredScopes } from '../../../src/plugins/operation-facts';
 import { ToolArguments } from './arguments';
 import { OutputSchemas } from './output-schemas';
-import { type Views, withView } from './views';
 
 /** A tool, and the operation that it calls. */
 export interface CatalogTool {
   /** What an assistant sees. */
   definition: Tool;
   operation: Operation;
-  /** What it calls by its argument `view`, if it has one. */
-  views?: Views;
   arguments: ToolArguments;
 }
 
@@ -61,21 +58,19 @@ export class ToolCatalog {
 
 function catalogTool(
   operation: Operation,
-  { name, description, full }: { name: string; description: string; full?: Operation },
+  { name, description }: { name: string; description: string },
   outputs: OutputSchemas,
 ): CatalogTool {
   const { method, summary } = operation;
   const toolArguments = new ToolArguments(operation);
-  const views = full && { summary: operation, full };
   return {
     operation,
-    ...(views ? { views } : {}),
     arguments: toolArguments,
     definition: {
       name,
       title: summary,
       description,
-      inputSchema: views ? withView(toolArguments.schema) : toolArguments.schema,
+      inputSchema: toolArguments.schema,
       outputSchema: outputs.of(operation, name),
       annotations: {
         readOnlyHint: method === 'GET',

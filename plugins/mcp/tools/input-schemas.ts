@@ -2,8 +2,9 @@ import { isRecord } from '../../../src/core/values';
 import type { Json, JsonObject, JsonSchema } from '../../../src/fields/json-schema';
 
 /**
- * The keywords of JSON Schema that the APIs of all well-known models accept. Some refuse a whole request
- * over any other, such as `exclusiveMinimum`, `uniqueItems`, `if` or null in an enum.
+ * The keywords of JSON Schema that the APIs of all well-known models accept, and that converters between
+ * them keep. Some refuse every message over any other, such as `exclusiveMinimum`, `uniqueItems`, `if` or
+ * null in an enum, and some lose an argument with `anyOf`.
  * Lengths are left out to keep the list of tools short: they are rarely exceeded, and the operation checks them.
  */
 export const COMMON_KEYWORDS: ReadonlySet<string> = new Set([
@@ -12,7 +13,6 @@ export const COMMON_KEYWORDS: ReadonlySet<string> = new Set([
   'required',
   'additionalProperties',
   'items',
-  'anyOf',
   'description',
   'enum',
   'format',
@@ -20,28 +20,29 @@ export const COMMON_KEYWORDS: ReadonlySet<string> = new Set([
   'maximum',
 ]);
 
+/** The only format that they all accept. */
+const COMMON_FORMAT = 'date-time';
+
 /**
- * The same schema in common keywords only: it accepts all that the schema accepts, and some that the
- * operation then refuses. Descriptions say the rest where they can.
+ * The same schema in common keywords only, each value with one type: it accepts all that the schema
+ * accepts but null, and some that the operation then refuses. Descriptions say the rest where they can.
  */
 export function inCommonKeywords(schema: JsonSchema): JsonSchema {
-  const { properties, items, anyOf } = schema;
+  const { type, properties, items, enum: values, format } = schema;
   const result = Object.fromEntries(
     Object.entries(schema).filter(([key, value]) => COMMON_KEYWORDS.has(key) && !isNoLimit(value)),
   );
+  const [ofGiven] = [type].flat().filter((each) => each !== 'null');
+  if (ofGiven !== undefined) result['type'] = ofGiven;
+  if (format !== COMMON_FORMAT) delete result['format'];
+  // Some take an enum of texts alone.
+  if (ofGiven !== 'string') delete result['enum'];
+  else if (Array.isArray(values)) result['enum'] = values.filter((each) => each !== null);
   const notes = notesOf(schema);
   if (notes.length > 0) result['description'] = notes.join('; ');
   if (isRecord(items)) result['items'] = inCommonKeywords(items);
   if (isRecord(properties)) result['properties'] = mapValues(properties);
-  if (Array.isArray(anyOf)) {
-    result['anyOf'] = anyOf.map((each) => (isRecord(each) ? inCommonKeywords(each) : each));
-  }
-  return takesNull(schema) ? orNull(result) : result;
-}
-
-/** Whether null is one of the types of a schema. */
-export function takesNull(schema: Json | undefined): boolean {
-  return isRecord(schema) && [schema['type']].flat().includes('null');
+  return result;
 }
 
 function mapValues(properties: JsonObject): JsonObject {
@@ -59,28 +60,12 @@ function isNoLimit(value: Json): boolean {
 }
 
 /** The parts of a description. */
-function notesOf({ description, exclusiveMinimum, default: value }: JsonSchema): string[] {
+function notesOf({ description, exclusiveMinimum, default: value, format }: JsonSchema): string[] {
   return [
     ...(typeof description === 'string' ? [description] : []),
+    ...(format === 'date' ? ['YYYY-MM-DD'] : []),
     ...(typeof exclusiveMinimum === 'number' ? [`more than ${exclusiveMinimum}`] : []),
     ...(typeof value === 'string' ? [`default ${value}`] : []),
     ...(typeof value === 'number' || typeof value === 'boolean' ? [`default ${value}`] : []),
   ];
-}
-
-/** The same schema with null allowed; in common keywords. */
-export function orNull(orGiven: JsonSchema): JsonSchema {
-  const { description, ...schema } = orGiven;
-  const { type, enum: values, anyOf } = schema;
-  if (Array.isArray(anyOf) && anyOf.some(takesNull)) return orGiven;
-  const [ofGiven] = [type].flat().filter((each) => each !== 'null');
-  const given = {
-    ...schema,
-    ...(ofGiven === undefined ? {} : { type: ofGiven }),
-    ...(Array.isArray(values) ? { enum: values.filter((each) => each !== null) } : {}),
-  };
-  return {
-    ...(description === undefined ? {} : { description }),
-    anyOf: [given, { type: 'null' }],
-  };
 }

@@ -14,6 +14,9 @@ const OMITTED = new Set([
   'maxLength',
   'minimum',
   'maximum',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
   'additionalProperties',
   'required',
 ]);
@@ -68,11 +71,7 @@ export class OutputSchemas {
     if (propertiesOf(schema) && !this.#describedBy.has(key)) this.#describedBy.set(key, tool);
     // A resource within a resource may have a tool of its own.
     if (isResource(schema)) return;
-    for (const part of [
-      schema['items'],
-      ...choicesOf(schema),
-      ...Object.values(propertiesOf(schema) ?? {}),
-    ]) {
+    for (const part of [schema['items'], ...Object.values(propertiesOf(schema) ?? {})]) {
       if (isRecord(part)) this.#register(part, tool);
     }
   }
@@ -89,8 +88,6 @@ export class OutputSchemas {
       if (!OMITTED.has(key) && (key !== 'type' || STRUCTURES.includes(value))) result[key] = value;
     }
     const { items } = schema;
-    const choices = choicesOf(schema);
-    if (choices.length > 0) result['anyOf'] = choices.map((each) => this.#compact(each, tool));
     if (isRecord(items)) result['items'] = this.#compact(items, tool);
     const properties = propertiesOf(schema);
     if (properties) {
@@ -105,19 +102,10 @@ export class OutputSchemas {
   }
 }
 
-/** What a tool returns; a tool with two views, the items of either. */
+/** What a tool returns; a tool with two views, what the full one returns. */
 function resultOf({ response, tool }: Operation): JsonSchema {
-  const result = jsonSchemaOf(response.schema, 'output');
-  const full = 'full' in tool ? tool.full : undefined;
-  if (!full) return result;
-  const items = [result, jsonSchemaOf(full.response.schema, 'output')].flatMap(
-    (each) => each['items'] ?? [],
-  );
-  return { ...result, items: { anyOf: items } };
-}
-
-function choicesOf({ anyOf }: JsonSchema): JsonSchema[] {
-  return Array.isArray(anyOf) ? anyOf.filter((each) => isRecord(each)) : [];
+  const { schema } = (('full' in tool && tool.full) || { response }).response;
+  return jsonSchemaOf(schema, 'output');
 }
 
 /** A resource, unlike other objects, has an id. */

@@ -68,13 +68,13 @@ export const CALL_ATTACKS: Record<string, Attack> = {
     path: `/api/insights?from=000${1 + (index % 9)}-01-01&to=9999-12-31`,
   })),
   'logs of the care of many plants': inTurn((_, { photoIds }) =>
-    post('/api/events', { location: LARGEST_PLANT.location, photoIds }),
+    post('/api/events', { location: LARGEST_PLANT.location, type: 'watered', photoIds }),
   ),
   'logs of the care of many plants, not read': ahead(20, ({ photoIds }) =>
-    post('/api/events', { location: LARGEST_PLANT.location, photoIds }),
+    post('/api/events', { location: LARGEST_PLANT.location, type: 'watered', photoIds }),
   ),
   'logs of the care of many plants by tool': inTurn((_, { photoIds }) =>
-    callTool('log_care', { location: LARGEST_PLANT.location, photoIds }),
+    callTool('log_care', { location: LARGEST_PLANT.location, type: 'watered', photoIds }),
   ),
   'more ids than there may be': inTurn((_, { plantId }) =>
     post(`/api/plants/${plantId}/events`, {
