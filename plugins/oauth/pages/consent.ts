@@ -89,8 +89,9 @@ async function grant(
   const removed = requested.filter((scope) => !scopes.includes(scope));
   const { clientId } = client;
   const made = new visit.provider.Grant({ accountId, clientId });
-  // A form that is sent twice makes one grant.
-  made.jti = hashOf(`grant ${interaction.uid}`);
+  // A form that is sent twice makes one grant. Only its refresh tokens may reveal the id.
+  const { jti: session } = await visit.session();
+  made.jti = hashOf(`grant ${interaction.uid} ${session}`);
   made.addOIDCScope(namesIn(interaction, OWN_SCOPES).join(' '));
   for (const resource of [interaction.params['resource']].flat().map(String)) {
     made.addResourceScope(resource, scopes.join(' '));

@@ -47,13 +47,13 @@ export function configurationFor(
   library: Library,
   { store, mayFetch, renderError }: ServerDependencies,
 ): Configuration {
-  const { InvalidClientMetadata, InvalidGrant, InvalidTarget } = library.errors;
+  const { InvalidClientMetadata, InvalidTarget } = library.errors;
   const { scopes } = store.host;
   const isSecure = origin.startsWith('https:');
   const resources = resourcesAt(origin);
   const cookie = { httpOnly: true, sameSite: 'lax', secure: isSecure, signed: false } as const;
   return {
-    adapter: (kind) => new StoredModel(kind, store, InvalidGrant),
+    adapter: (kind) => new StoredModel(kind, store, library),
     jwks,
     routes: PATHS,
     scopes: OWN_SCOPES,

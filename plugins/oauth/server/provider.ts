@@ -6,8 +6,10 @@ import { LRUCache } from 'lru-cache';
 import type * as OidcProvider from 'oidc-provider';
 import type Provider from 'oidc-provider';
 
+import { ApiError } from '../../../src/core/errors';
 import { ACCESS_TOKEN_PREFIX, hashOf } from '../../../src/core/identity';
 import { usualScopes } from '../../accounts';
+import { refreshTokenOf } from '../state/refresh-tokens';
 import { payloadOf } from '../state/store';
 import { configurationFor, OWN_SCOPES, type ServerDependencies } from './configuration';
 import { loadLibrary } from './library';
@@ -50,6 +52,8 @@ export class Providers {
       Object.assign(ctx.body, { scopes_supported, response_modes_supported: ['query'] });
     });
     provider.on('server_error', (_ctx: unknown, error: Error) => {
+      // The host answers it.
+      if (error instanceof ApiError) throw error;
       store.host.log.error({ err: error }, 'The authorization server failed unexpectedly');
     });
     return provider;
@@ -83,6 +87,7 @@ interface Inside {
     prototype: { compareClientSecret(this: OidcProvider.Client, secret: string): boolean };
   };
   AccessToken: { prototype: { generateTokenId: () => string } };
+  RefreshToken: { prototype: { generateTokenId(this: { grantId: string }): string } };
   Session: { prototype: { resetIdentifier: () => void } };
 }
 
@@ -104,9 +109,12 @@ function adapt(provider: Provider, isSecure: boolean): void {
   };
   // Signing in already changes the id, and the adapter stores no session under a new one.
   inside.Session.prototype.resetIdentifier = () => undefined;
-  const { prototype } = inside.AccessToken;
-  const original = prototype.generateTokenId;
-  prototype.generateTokenId = function generateTokenId() {
+  const { AccessToken, RefreshToken } = inside;
+  const original = AccessToken.prototype.generateTokenId;
+  AccessToken.prototype.generateTokenId = function generateTokenId() {
     return ACCESS_TOKEN_PREFIX + original.call(this);
+  };
+  RefreshToken.prototype.generateTokenId = function generateTokenId() {
+    return refreshTokenOf(original.call(this), this.grantId);
   };
 }

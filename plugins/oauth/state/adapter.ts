@@ -1,13 +1,14 @@
-import type { Adapter, AdapterPayload, errors } from 'oidc-provider';
+import type { ClientSession } from 'mongoose';
+import type { Adapter, AdapterPayload } from 'oidc-provider';
 
 import { DAY_MS } from '../../../src/core/time';
 import { isRecord } from '../../../src/core/values';
 import { hashOf } from '../../../src/core/identity';
+import type { Library } from '../server/library';
 import type { StateDocument } from './model';
+import { RefreshTokens } from './refresh-tokens';
 import { KINDS_OF_GRANT, payloadOf, type StateStore } from './store';
 
-/** How long a refresh whose response was lost may be repeated, unless its new token was used. */
-const GRACE_MS = 30_000;
 /** How long an unused grant lives: slightly longer than its refresh token. */
 const GRANT_MS = 91 * DAY_MS;
 /** How long a grant lives until it has a token. */
@@ -19,12 +20,14 @@ const CLIENT_MS = 30 * DAY_MS;
 export class StoredModel implements Adapter {
   readonly #kind: string;
   readonly #store: StateStore;
-  readonly #InvalidGrant: typeof errors.InvalidGrant;
+  readonly #refreshTokens: RefreshTokens;
+  readonly #library: Library;
 
-  constructor(kind: string, store: StateStore, InvalidGrant: typeof errors.InvalidGrant) {
+  constructor(kind: string, store: StateStore, library: Library) {
     this.#kind = kind;
     this.#store = store;
-    this.#InvalidGrant = InvalidGrant;
+    this.#refreshTokens = new RefreshTokens(store);
+    this.#library = library;
   }
 
   async upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<void> {
@@ -43,10 +46,36 @@ export class StoredModel implements Adapter {
     if (kind === 'Session') return this.#renew(id, document);
     if (!KINDS_OF_GRANT.includes(kind)) return this.#store.put({}, id, document);
     // In one transaction, so that a grant that ends meanwhile issues nothing.
-    await this.#store.host.transactShared(async (tx) => {
-      await this.#extend(tx.session, hashOf(grantId ?? ''), hashOf(clientId ?? ''));
-      await this.#store.put(tx, id, document);
+    const grant = hashOf(grantId ?? '');
+    const from = this.#refreshed();
+    const isIssued = await this.#store.host.transactShared(async (tx) => {
+      await this.#extend(tx.session, grant, hashOf(clientId ?? ''));
+      if (from !== undefined && !(await this.#mayIssue(tx.session, from))) return false;
+      await this.#store.put(tx, id, from === undefined ? document : { ...document, from });
+      return true;
     });
+    if (isIssued) return;
+    await this.#store.endGrant(grant);
+    throw this.#invalidGrant('refresh token already used');
+  }
+
+  /** The hash of the refresh token for which a token is issued; undefined if it is issued for a code. */
+  #refreshed(): string | undefined {
+    const entities = this.#library.Provider.ctx?.oidc.entities;
+    const used = entities?.RotatedRefreshToken;
+    // An access token ends with the refresh token that is issued beside it.
+    const from = this.#kind === 'AccessToken' ? entities?.RefreshToken : used;
+    return used && from && hashOf(from.jti);
+  }
+
+  /** Uses the refresh token for which another is issued; returns whether it is still good. */
+  async #mayIssue(session: ClientSession, from: string): Promise<boolean> {
+    if (this.#kind === 'RefreshToken') return this.#refreshTokens.use(session, from);
+    return (await this.#store.documents.exists({ _id: from }).session(session)) !== null;
+  }
+
+  #invalidGrant(why: string): Error {
+    return new this.#library.errors.InvalidGrant(why);
   }
 
   /** Updates a session. It inserts none: a request that has read a session must not restore it after its end. */
@@ -56,7 +85,9 @@ export class StoredModel implements Adapter {
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
-    const found = await this.#store.find(this.#kind, id);
+    const found = await (this.#kind === 'RefreshToken'
+      ? this.#refreshTokens.find(id)
+      : this.#store.find(this.#kind, id));
     return found && { ...this.#payload(found), ...(this.#kind === 'Client' ? {} : { jti: id }) };
   }
 
@@ -70,30 +101,22 @@ export class StoredModel implements Adapter {
     return undefined;
   }
 
-  /** Marks a code or token as used. A code that is used twice at once revokes its grant. */
+  /**
+   * Marks a code as used; one that is used twice at once revokes its grant. A refresh token is used when its
+   * successor is stored.
+   */
   async consume(id: string): Promise<void> {
+    if (this.#kind === 'RefreshToken') return this.#refreshTokens.spend(id);
     const { documents } = this.#store;
     const _id = hashOf(id);
     const kind = this.#kind;
-    const now = Date.now();
     const unused = { _id, kind, consumedAt: { $exists: false } };
-    const $set = { consumedAt: new Date(now) };
+    const $set = { consumedAt: new Date() };
     const consumed = await documents.findOneAndUpdate(unused, { $set }).lean();
-    if (kind === 'RefreshToken') {
-      if (consumed?.grant !== undefined) await this.#endGrace(consumed.grant, _id, now);
-      return;
-    }
     if (consumed || kind !== 'AuthorizationCode') return;
     const used = await this.#store.find(kind, id);
     if (used?.grant !== undefined) await this.#store.endGrant(used.grant);
-    throw new this.#InvalidGrant('authorization code already consumed');
-  }
-
-  /** A client that uses a refresh token has received the previous response, and must not repeat that refresh. */
-  async #endGrace(grant: string, used: string, now: number): Promise<void> {
-    const ended = new Date(now - GRACE_MS - 1);
-    const earlier = { grant, kind: this.#kind, _id: { $ne: used }, consumedAt: { $gt: ended } };
-    await this.#store.documents.updateMany(earlier, { $set: { consumedAt: ended } });
+    throw this.#invalidGrant('authorization code already consumed');
   }
 
   async destroy(id: string): Promise<void> {
@@ -120,7 +143,7 @@ export class StoredModel implements Adapter {
   }
 
   /** Extends a grant, and the registration of its client. */
-  async #extend(session: StateSession, grant: string, client: string): Promise<void> {
+  async #extend(session: ClientSession, grant: string, client: string): Promise<void> {
     const { documents } = this.#store;
     const expiresAt = new Date(Date.now() + GRANT_MS);
     const extended = await documents.updateOne(
@@ -128,7 +151,7 @@ export class StoredModel implements Adapter {
       this.#kind === 'AuthorizationCode' ? { $inc: { spent: 1 } } : { $set: { expiresAt } },
       { session },
     );
-    if (extended.matchedCount === 0) throw new this.#InvalidGrant('grant not found');
+    if (extended.matchedCount === 0) throw this.#invalidGrant('grant not found');
     const clientUntil = new Date(expiresAt.getTime() + CLIENT_MS);
     const $max = { expiresAt: clientUntil };
     await documents.updateOne({ _id: client, kind: 'Client' }, { $max }, { session });
@@ -136,14 +159,11 @@ export class StoredModel implements Adapter {
 
   #payload(found: StateDocument): AdapterPayload {
     const { consumedAt } = found;
-    const isLate = consumedAt !== undefined && Date.now() - consumedAt.getTime() > GRACE_MS;
-    const isConsumed = this.#kind === 'RefreshToken' ? isLate : consumedAt !== undefined;
-    const consumed = isConsumed && consumedAt ? Math.floor(consumedAt.getTime() / 1000) : undefined;
-    return { ...payloadOf(found), ...(consumed === undefined ? {} : { consumed }) };
+    const isConsumed = this.#kind !== 'RefreshToken' && consumedAt !== undefined;
+    const consumed = isConsumed ? { consumed: Math.floor(consumedAt.getTime() / 1000) } : {};
+    return { ...payloadOf(found), ...consumed };
   }
 }
-
-type StateSession = NonNullable<Parameters<StateStore['put']>[0]['session']>;
 
 /**
  * A payload without secrets, which are its own id and that of its session, and without what a session

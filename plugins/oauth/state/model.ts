@@ -15,6 +15,8 @@ export interface StateDocument {
   userId?: string;
   /** Hash of the id of its grant. */
   grant?: string;
+  /** Hash of the refresh token for which a token was issued. */
+  from?: string;
   /** Hash of the id of a session that does not change when a person signs in again. */
   uid?: string;
   /** When it was used, if it can be used once only. */
@@ -35,6 +37,7 @@ export const stateModel = sharedModel<StateDocument>(
       expiresAt: { type: Date, required: true },
       userId: { type: String },
       grant: { type: String },
+      from: { type: String },
       uid: { type: String },
       consumedAt: { type: Date },
       spent: { type: Number },

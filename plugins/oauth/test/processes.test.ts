@@ -59,10 +59,19 @@ test('an app is authorized and refreshes its tokens, whichever process answers',
   const atOnce = await Promise.all(
     [1, 2].map(() => phone.refresh(first.refresh_token).expect(200)),
   );
-  for (const refreshed of atOnce.map(tokensOf)) {
-    expect(await statuses(refreshed)).toEqual([200, 200]);
-    await phone.refresh(refreshed.refresh_token).expect(200);
-  }
+  const [used, lost] = atOnce.map(tokensOf) as [Tokens, Tokens];
+  expect(await Promise.all([used, lost].map(statuses))).toEqual([
+    [200, 200],
+    [200, 200],
+  ]);
+  const next = tokensOf(await phone.refresh(used.refresh_token).expect(200));
+  expect(await Promise.all([used, lost, next].map(statuses))).toEqual([
+    [200, 200],
+    [401, 401],
+    [200, 200],
+  ]);
+  await phone.refresh(lost.refresh_token).expect(400);
+  expect(await statuses(next)).toEqual([401, 401]);
 });
 
 test('a code that is sent to two processes at once leaves no valid token', async () => {
