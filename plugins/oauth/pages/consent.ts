@@ -66,7 +66,6 @@ export async function answerConsent(
   const form = await visit.form();
   const request = await requestOf(visit, all);
   if (!request) return;
-  const { ctx, provider } = visit;
   const { interaction, accountId, signedInAt } = request;
   const scopes = request.scopes.filter((scope) => form.getAll('scope').includes(scope));
   const isAllowed = form.get('answer') === 'allow' && scopes.length > 0;
@@ -76,8 +75,11 @@ export async function answerConsent(
         consent: { grantId: await grant(visit, store, request, scopes) },
       }
     : { error: 'access_denied', error_description: 'the person denied access' };
-  const merge = { mergeWithLastSubmission: false };
-  visit.redirect(await found(provider.interactionResult(ctx.req, ctx.res, result, merge)));
+  // The library resumes it only in this session: an answer does not outlive it.
+  const { uid } = await visit.session();
+  Object.assign(interaction, { result, session: { ...interaction.session, accountId, uid } });
+  await interaction.save(interaction.exp - Math.floor(Date.now() / 1000));
+  visit.redirect(interaction.returnTo);
 }
 
 async function grant(

@@ -1,11 +1,11 @@
 import { hashOf } from '../../../src/core/identity';
-import { accountsPlugin, startService, userOf } from '../../../test/support/program';
+import { accountsPlugin, oauthPlugin, startService, userOf } from '../../../test/support/program';
 import { record } from '../../../test/support/client';
 import { resetClock, setClock } from '../../../test/support/clock';
 import { until } from '../../../test/support/processes';
 import type { TestService } from '../../../test/support/service';
 import { Browser } from './support/browser';
-import { PASSWORD, person } from './support/people';
+import { inviteTo, PASSWORD, person } from './support/people';
 import { Phone } from './support/phone';
 
 let service: TestService;
@@ -21,6 +21,16 @@ async function signedIn(name: string): Promise<Browser> {
   const page = await browser.go('/sign-in');
   await browser.submit(page, { name, password: PASSWORD });
   return browser;
+}
+
+const NEXT = 'eight blue ferns';
+
+async function changePassword(browser: Browser): Promise<void> {
+  const page = await browser.go('/settings');
+  const csrf = /name="csrf" value="([^"]*)"/.exec(page.text)?.[1] ?? '';
+  const body = new URLSearchParams({ csrf, action: 'setPassword', now: PASSWORD, password: NEXT });
+  const { url } = await browser.go('/settings', { method: 'POST', body });
+  expect(url.search).toBe('?done=passwordSet');
 }
 
 const stored = (filter: object) =>
@@ -56,6 +66,38 @@ test('a sign-in during the deletion of its account leaves nothing behind', async
   }
 });
 
+test.each<[string, (name: string, browser: Browser) => Promise<unknown>]>([
+  ['a new password in another browser', async (name) => changePassword(await signedIn(name))],
+  ['a new password in this browser', async (_name, browser) => changePassword(browser)],
+  [
+    'a new invitation',
+    async (name) => {
+      const other = new Browser(service.url);
+      await other.submit(await other.go(await inviteTo(service, name)), { password: NEXT });
+    },
+  ],
+  [
+    'the end of its session',
+    (name) => service.app.exportsOf(oauthPlugin).endSessions({ user: name }),
+  ],
+  ['signing out', async (_name, browser) => browser.submit(await browser.go('/settings'), {})],
+])('a consent that was not yet returned to its app is void after %s', async (_what, change) => {
+  for (const isSignedIn of [false, true]) {
+    const ada = await person(service);
+    const phone = await Phone.register(service, ada);
+    const { browser } = phone;
+    if (isSignedIn) await browser.submit(await browser.go('/sign-in'), { ...ada });
+    let page = await browser.go(phone.asks());
+    if (!isSignedIn) page = await browser.submit(page, { ...ada });
+    const allowed = await browser.submit(page, { answer: 'allow' }, { follow: false });
+    expect(allowed.url.pathname).toMatch(/^\/oauth\/authorize\//);
+    await change(ada.name, browser);
+    const resumed = await browser.go(allowed.url);
+    expect([resumed.status, resumed.url.origin]).toEqual([400, service.url]);
+    expect(await stored({ userId: ada.name, kind: 'AuthorizationCode' })).toBe(0);
+  }
+});
+
 test('an export lists the sessions', async () => {
   const { name } = await person(service);
   const browser = await signedIn(name);
@@ -72,7 +114,10 @@ test('an account has at most 100 sessions: beyond them the oldest ends', async (
   const { name } = await person(service);
   const first = await signedIn(name);
   const { connection } = service.app.database;
-  const [kept] = await connection.collection('oauthState').find({ userId: name }).toArray();
+  const [kept] = await connection
+    .collection('oauthState')
+    .find({ userId: name, kind: 'Session' })
+    .toArray();
   const others = Array.from({ length: 98 }, (_, each) => ({
     ...kept,
     _id: `${name} ${each}` as never,
