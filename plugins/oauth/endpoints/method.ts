@@ -66,7 +66,7 @@ export function open(path: string, methods: ProtocolEndpoint['methods']): Protoc
 /** Responses to people: a page, a file or a redirect. */
 export const PAGES: NonNullable<ProtocolMethod['responses']> = {
   ...answers([200], { 'text/html': TEXT, 'application/json': { type: 'object' } }),
-  ...answers([400, 403, 413, 429], { 'text/html': TEXT, 'application/json': ERROR }),
+  ...answers([400, 403, 413, 429, 503], { 'text/html': TEXT, 'application/json': ERROR }),
   303: { description: 'The next page' },
 };
 

@@ -25,6 +25,9 @@ export async function signInPage(visit: Visit, people: People, isOpen: boolean):
   await showForm(visit, people, { to, isOpen, isAgain });
 }
 
+/** Refusals that count against the address. */
+const FAILURES: readonly Sentence[] = ['wrong', 'badPasskey', 'tooMany'];
+
 /** Signs a person in with a passkey, or a name and a password. */
 export async function signIn(visit: Visit, people: People, isOpen: boolean): Promise<void> {
   const { ctx, api } = visit;
@@ -33,16 +36,20 @@ export async function signIn(visit: Visit, people: People, isOpen: boolean): Pro
   let name = (form.get('name') ?? '').trim();
   const passkey = form.get('passkey') ?? '';
   const to = returnOf(form.get('return'));
-  const onFailure = (): Promise<void> => api.recordFailure(ctx);
   try {
-    if (passkey === '') await people.check(name, form.get('password') ?? '', onFailure);
-    else name = await people.checkPasskey(visit.place, passkey, onFailure);
+    if (passkey === '') {
+      const given = { name, password: form.get('password') ?? '' };
+      await people.signIn(visit.place, given, () => visit.signIn(name));
+    } else {
+      name = await people.checkPasskey(visit.place, passkey);
+      await visit.signIn(name);
+    }
   } catch (error) {
     const { sentence: fault, status } = visit.faultOf(error);
+    if (FAILURES.includes(fault)) await api.recordFailure(ctx);
     await showForm(visit, people, { to, isOpen, fault, status, name });
     return;
   }
-  await visit.signIn(name);
   visit.redirect(to ?? '/settings');
 }
 

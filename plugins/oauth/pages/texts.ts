@@ -27,6 +27,7 @@ const en = {
   wrong: 'Wrong name or password.',
   tooFast: 'Too many attempts. Try again in a minute.',
   tooMany: 'Too many attempts. Try again in 15 minutes.',
+  busy: 'Too many people are signing in. Try again in a moment.',
   tooManySignUps: 'Too many accounts were created from your network. Try again in an hour.',
   expired: 'This page has expired, or belongs to another browser. Start again in your app.',
   requestRefused: 'The request of this app was refused:',
@@ -82,6 +83,7 @@ const fr: typeof en = {
   wrong: 'Nom ou mot de passe incorrect.',
   tooFast: 'Trop de tentatives. Réessayez dans une minute.',
   tooMany: 'Trop de tentatives. Réessayez dans 15 minutes.',
+  busy: 'Trop de personnes se connectent. Réessayez dans un instant.',
   tooManySignUps: 'Trop de comptes ont été créés depuis votre réseau. Réessayez dans une heure.',
   expired:
     'Cette page a expiré, ou appartient à un autre navigateur. Recommencez dans votre application.',

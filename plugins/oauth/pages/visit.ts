@@ -23,6 +23,7 @@ import {
   type PageOptions,
   showPage,
 } from '../../pages';
+import { DEVICE_SECONDS } from '../state/devices';
 import { beginSession } from '../state/sessions';
 import type { StateStore } from '../state/store';
 import { browserName } from './browser-name';
@@ -46,7 +47,7 @@ const parseForm = bodyParser({
 export class Visit {
   readonly language: Language;
   readonly texts: Texts;
-  #csrf: string | undefined;
+  #form: string | undefined;
 
   constructor(
     readonly ctx: Context,
@@ -73,7 +74,9 @@ export class Visit {
   }
 
   get place(): Place {
-    return { origin: this.origin, client: this.api.clientOf(this.ctx) };
+    const { origin, api, ctx } = this;
+    const device = this.cookie('device');
+    return { origin, client: api.clientOf(ctx), page: ctx.path, form: this.#formSecret(), device };
   }
 
   /** What the person knows the browser by. */
@@ -89,9 +92,12 @@ export class Visit {
   /**
    * Signs a person in, under a new session id: somebody else may know the old one.
    *
-   * @param loginTs when the person signed in, in seconds since 1970
+   * @param atIssuer when the person signed in at an issuer, in seconds since 1970; if left out, they
+   *   did here and now, and the browser is known from then on
    */
-  async signIn(accountId: string, loginTs = Math.floor(Date.now() / 1000)): Promise<void> {
+  async signIn(accountId: string, atIssuer?: number): Promise<void> {
+    const loginTs = atIssuer ?? Math.floor(Date.now() / 1000);
+    const device = atIssuer === undefined ? this.cookie('device') || randomSecret() : undefined;
     const { Session } = this.provider;
     const before = await this.session();
     if (before.accountId !== undefined) await before.destroy();
@@ -101,11 +107,12 @@ export class Visit {
     session.loginAccount({ accountId, loginTs });
     session.state = { browser: this.browser };
     const expiresAt = new Date(Date.now() + SESSION_SECONDS * 1000);
-    const begun = { id: session.jti, user: accountId, expiresAt };
+    const begun = { id: session.jti, user: accountId, expiresAt, device };
     await beginSession(this.store, begun, this.acting(accountId));
     await session.save(SESSION_SECONDS);
     this.#keep(this.provider.cookieName('session'), session.jti, SESSION_SECONDS);
     this.setCookie('form', '', 0);
+    if (device !== undefined) this.setCookie('device', device, DEVICE_SECONDS);
   }
 
   async signOut(): Promise<void> {
@@ -132,13 +139,17 @@ export class Visit {
 
   /** The field with the CSRF token. */
   csrfField(): Html {
-    let cookie = this.#csrf ?? this.cookie('form');
-    if (cookie === '') {
-      cookie = randomBytes(24).toString('base64url');
-      this.setCookie('form', cookie, SESSION_SECONDS);
+    return markup`<input type="hidden" name="csrf" value="${csrfOf(this.#formSecret())}" />`;
+  }
+
+  /** The secret in the cookie of the browser's forms. */
+  #formSecret(): string {
+    this.#form ??= this.cookie('form');
+    if (this.#form === '') {
+      this.#form = randomSecret();
+      this.setCookie('form', this.#form, SESSION_SECONDS);
     }
-    this.#csrf = cookie;
-    return markup`<input type="hidden" name="csrf" value="${csrfOf(cookie)}" />`;
+    return this.#form;
   }
 
   /** Redirects the browser. */
@@ -195,6 +206,10 @@ export function showFault(ctx: Context, error: PageFault | ApiError): void {
     error instanceof PageFault ? texts[error.sentence] : isLimited ? texts.tooFast : error.message;
   const content = markup`<p class="fault" role="alert">${sentence}</p>`;
   showPage(ctx, texts.failed, content, { status: error.status });
+}
+
+function randomSecret(): string {
+  return randomBytes(24).toString('base64url');
 }
 
 function csrfOf(cookie: string): string {

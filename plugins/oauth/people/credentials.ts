@@ -5,7 +5,7 @@ import type { Transaction } from '../../../src/data/writing/transaction';
 import { PageFault } from '../pages/texts';
 import { type CredentialDocument, credentialModel, type Passkey } from '../state/model';
 import { publicId, type StateStore } from '../state/store';
-import { hashOfPassword, isPassword, passwordFault } from './passwords';
+import { hashOfPassword, isPassword, passwordFault, type Whose } from './passwords';
 
 const MAX_PASSKEYS = 20;
 
@@ -35,9 +35,23 @@ export class Credentials {
     return found && passkey ? { account: found._id, passkey } : undefined;
   }
 
-  /** Whether a password is the account's; takes as long if it has none. */
-  async isPassword(account: string, password: string): Promise<boolean> {
-    return isPassword((await this.find(account))?.passwordHash, password);
+  /**
+   * Whether a password is the account's; takes as long if it has none.
+   *
+   * @param before runs when the password's turn has come, such as to spend its budget
+   * @throws PageFault if too many are waiting
+   */
+  isPassword(
+    account: string,
+    password: string,
+    whose: Whose,
+    before?: () => Promise<void>,
+  ): Promise<boolean> {
+    const stored = async (): Promise<string | undefined> => {
+      await before?.();
+      return (await this.find(account))?.passwordHash;
+    };
+    return isPassword(password, stored, whose);
   }
 
   /** Records the use of a passkey; returns false if it was used concurrently. */
@@ -47,10 +61,14 @@ export class Credentials {
     return (await this.#credentials.updateOne(unused, { $set })).matchedCount === 1;
   }
 
-  /** What is stored for a way to sign in. @throws PageFault if the password is too weak */
-  async stored(account: string, way: Way): Promise<Stored> {
+  /**
+   * What is stored for a way to sign in.
+   *
+   * @throws PageFault if the password is too weak, or too many are waiting
+   */
+  async stored(account: string, way: Way, whose: Whose): Promise<Stored> {
     if ('passkey' in way) return { passkeys: [way.passkey] };
-    return { passwordHash: await strongHash(way.password, account) };
+    return { passwordHash: await strongHash(way.password, account, whose) };
   }
 
   /** Replaces all ways to sign in to an account. @throws PageFault */
@@ -70,7 +88,7 @@ export class Credentials {
 
   /** Sets the password, and ends all sessions. @throws PageFault if it is too weak */
   async setPassword(account: string, password: string, acting: Acting): Promise<void> {
-    const passwordHash = await strongHash(password, account);
+    const passwordHash = await strongHash(password, account, 'known');
     await this.#store.host.transactShared(async (tx) => {
       const scope = { session: tx.session };
       const set = this.#credentials.updateOne({ _id: account }, { $set: { passwordHash } }, scope);
@@ -145,9 +163,9 @@ function targetOf(id: string) {
   return { type: 'passkey', id: publicId(hashOf(id)) };
 }
 
-/** @throws PageFault if the password is too weak */
-async function strongHash(password: string, name: string): Promise<string> {
+/** @throws PageFault if the password is too weak, or too many are waiting */
+async function strongHash(password: string, name: string, whose: Whose): Promise<string> {
   const fault = await passwordFault(password, name);
   if (fault !== undefined) throw new PageFault(fault);
-  return hashOfPassword(password);
+  return hashOfPassword(password, whose);
 }

@@ -16,10 +16,17 @@ const CHALLENGES = { most: 300, seconds: 60 };
 /** EdDSA, ES256, RS256. */
 const ALGORITHMS = [-8, -7, -257];
 
-/** The origin that a browser is at, and the client address whose budget it spends. */
+/** The page of ours that a browser shows. */
 export interface Place {
   origin: string;
+  /** The client address, whose budgets it spends. */
   client: string;
+  /** The path of the page. */
+  page: string;
+  /** The secret of the browser's forms. */
+  form: string;
+  /** The secret by which the browser is known; empty if nobody has signed in with it. */
+  device: string;
 }
 
 /** A response of a browser, not yet verified. */

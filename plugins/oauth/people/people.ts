@@ -2,13 +2,16 @@ import { randomBytes } from 'node:crypto';
 
 import { type Tier, TIERS, hashOf } from '../../../src/core/identity';
 import { accountTarget, type Acting } from '../../../src/data/audit/entry';
-import { PageFault, type Sentence } from '../pages/texts';
+import { PageFault } from '../pages/texts';
+import { knownDevice } from '../state/devices';
 import { payloadOf, type StateStore } from '../state/store';
 import type { Credentials, Way } from './credentials';
 import type { Passkeys, Place } from './passkeys';
 
-/** How many failures a name may have, from all addresses together. */
+/** How many failures a name may have from one address, or from one browser that signed in to it before. */
 const TRIES = { most: 10, seconds: 900 };
+/** How many it may have from all browsers that have not. */
+const STRANGERS_TRIES = { ...TRIES, most: 200 };
 /** How many accounts an address may create without invitations. */
 const SIGN_UPS = { most: 100, seconds: 3600 };
 /** Names that people may choose: none looks like another. */
@@ -33,45 +36,52 @@ export class People {
   }
 
   /**
-   * Checks a name and its password.
+   * Signs a person in with a name and a password.
    *
-   * @param onFailure counts the failure against the address
-   * @param fault the sentence of the refusal, the same for all causes
-   * @throws PageFault
+   * @param place where the person is, whose budgets a failure spends
+   * @param begin begins the session
+   * @throws PageFault with the same sentence whatever was wrong
    */
-  async check(
-    name: string,
-    password: string,
-    onFailure: () => Promise<void>,
-    fault: Sentence = 'wrong',
+  async signIn(
+    place: Place,
+    { name, password }: { name: string; password: string },
+    begin: () => Promise<void>,
   ): Promise<void> {
-    const key = `sign-in ${name}`;
+    const device = await knownDevice(this.#store, place.device, name);
+    const whose = device === undefined ? 'stranger' : 'known';
+    const budgets =
+      device === undefined
+        ? [
+            { key: `sign-in ${name} ${place.client}`, budget: TRIES },
+            { key: `sign-in ${name}`, budget: STRANGERS_TRIES },
+          ]
+        : [{ key: `sign-in ${name} ${device}`, budget: TRIES }];
     const now = new Date();
-    if (!(await this.#store.spend(key, TRIES, now))) {
-      await onFailure();
-      throw new PageFault('tooMany', 429, TRIES.seconds);
-    }
-    const isRight = await this.credentials.isPassword(name, password);
-    if (!isRight || !(await this.#store.accounts.isOpen(name))) {
-      await onFailure();
-      throw new PageFault(fault);
-    }
-    // Only failures count against the name.
-    await this.#store.giveBack(key, TRIES, now);
+    const isRight = await this.credentials.isPassword(name, password, whose, async () => {
+      for (const { key, budget } of budgets) await this.#spendTry(key, budget, now);
+    });
+    if (!isRight || !(await this.#store.accounts.isOpen(name))) throw new PageFault('wrong');
+    // Sign-ins have a budget of their own; those beyond it count as failures.
+    await begin();
+    for (const { key, budget } of budgets) await this.#store.giveBack(key, budget, now);
+  }
+
+  /** @throws PageFault if the budget is spent */
+  async #spendTry(key: string, budget: typeof TRIES, now?: Date): Promise<void> {
+    if (await this.#store.spend(key, budget, now)) return;
+    throw new PageFault('tooMany', 429, budget.seconds);
   }
 
   /**
    * Returns the account of the passkey that a browser used.
    *
-   * @param onFailure counts the failure against the address
    * @throws PageFault
    */
-  async checkPasskey(place: Place, json: string, onFailure: () => Promise<void>): Promise<string> {
+  async checkPasskey(place: Place, json: string): Promise<string> {
     const { credentials, passkeys } = this;
     const used = await passkeys.verifyAuthentication(place, json, (id) => credentials.passkey(id));
     const isNoted = used && (await credentials.noteUse(used.passkey, used.counter));
     if (isNoted && (await this.#store.accounts.isOpen(used.account))) return used.account;
-    await onFailure();
     throw new PageFault('badPasskey');
   }
 
@@ -110,7 +120,7 @@ export class People {
     const invited = await this.invitation(secret);
     if (!invited) throw new PageFault('badInvitation');
     const { name, tier } = invited;
-    const stored = await this.credentials.stored(name, way);
+    const stored = await this.credentials.stored(name, way, 'known');
     await this.#store.host.transactShared(async (tx) => {
       const scope = { session: tx.session };
       const invitation = { _id: hashOf(secret), kind: 'Invitation' };
@@ -136,7 +146,7 @@ export class People {
     if (!(await this.#store.spend(`sign-up ${client}`, SIGN_UPS))) {
       throw new PageFault('tooManySignUps', 429, SIGN_UPS.seconds);
     }
-    const stored = await this.credentials.stored(name, way);
+    const stored = await this.credentials.stored(name, way, 'stranger');
     await this.#store.host.transactShared(async (tx) => {
       const isNew = await this.#store.accounts.createIn(tx, name, {});
       if (!isNew) throw new PageFault('taken');
@@ -145,19 +155,21 @@ export class People {
   }
 
   /**
-   * Sets the password of a person who is signed in, and ends all sessions.
+   * Sets the password of a person who is signed in, and ends all sessions. Its budget is the account's
+   * own: what strangers guess does not spend it.
    *
-   * @param onFailure counts the failure against the address
    * @throws PageFault if the current password is wrong, or the next one too weak
    */
   async setPassword(
     name: string,
     { now, next }: { now: string; next: string },
     acting: Acting,
-    onFailure: () => Promise<void>,
   ): Promise<void> {
+    await this.#spendTry(`password of ${name}`, TRIES);
     const stored = await this.credentials.find(name);
-    if (stored?.passwordHash !== undefined) await this.check(name, now, onFailure, 'wrongNow');
+    const isRight =
+      stored?.passwordHash === undefined || (await this.credentials.isPassword(name, now, 'known'));
+    if (!isRight) throw new PageFault('wrongNow');
     await this.credentials.setPassword(name, next, acting);
   }
 }

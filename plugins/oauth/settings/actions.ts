@@ -120,11 +120,8 @@ async function endSession(sent: Sent): Promise<Outcome> {
 }
 
 async function setPassword({ visit, parts, account, form }: Sent): Promise<Outcome> {
-  const { api, ctx } = visit;
-  await api.refuseSpent(ctx);
   const passwords = { now: form.get('now') ?? '', next: form.get('password') ?? '' };
-  const onFailure = (): Promise<void> => api.recordFailure(ctx);
-  await parts.people.setPassword(account, passwords, visit.acting(account), onFailure);
+  await parts.people.setPassword(account, passwords, visit.acting(account));
   // All sessions have ended, this one included.
   await visit.signIn(account);
   return { done: 'passwordSet' };

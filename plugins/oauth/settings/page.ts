@@ -143,7 +143,9 @@ function waysPart(visit: Visit, settings: Settings, { fault }: Outcome): Html {
     title: `${texts.passkeyOf} ${name}`,
     details: [`${texts.since} ${date(createdAt)}`, usedText(texts, lastUsedAt, date)],
   }));
-  const isOpen = ['wrongNow', 'tooShort', 'tooLong', 'tooCommon', 'tooMany'].includes(fault ?? '');
+  const isOpen = ['wrongNow', 'tooShort', 'tooLong', 'tooCommon', 'tooMany', 'busy'].includes(
+    fault ?? '',
+  );
   const title = hasPassword ? texts.changePassword : texts.setPassword;
   const fields = markup`<p>${texts.othersOut}</p>
     ${accountField(account)} ${hasPassword && passwordField('now', texts.passwordNow, fault)}

@@ -1,6 +1,7 @@
 import { accountTarget, type Acting } from '../../../src/data/audit/entry';
 import { isRecord } from '../../../src/core/values';
 import { PageFault } from '../pages/texts';
+import { noteDevice } from './devices';
 import { publicId, payloadOf, type StateStore } from './store';
 
 /** How many sessions an account may have; beyond that the oldest ends. */
@@ -22,11 +23,17 @@ export interface SessionView {
  * Inserts a session; the library then writes its payload.
  *
  * @param id the id in the cookie
+ * @param device the secret by which the browser is known afterwards, if it is
  * @throws PageFault if the account is closed, or has signed in too often
  */
 export async function beginSession(
   store: StateStore,
-  { id, user, expiresAt }: { id: string; user: string; expiresAt: Date },
+  {
+    id,
+    user,
+    expiresAt,
+    device,
+  }: { id: string; user: string; expiresAt: Date; device: string | undefined },
   acting: Acting,
 ): Promise<void> {
   if (!(await store.spend(`sign-in of ${user}`, SIGN_INS))) {
@@ -38,6 +45,7 @@ export async function beginSession(
     const oldest = await store.beyond(MAX_SESSIONS - 1, user, 'Session', tx.session);
     await store.documents.deleteMany({ _id: { $in: oldest } }, { session: tx.session });
     await store.put(tx, id, { kind: 'Session', payload: '{}', expiresAt, userId: user });
+    if (device !== undefined) await noteDevice(store, tx, device, user);
     tx.audit({ action: 'session.started', target: accountTarget(user) }, user, acting);
   });
 }

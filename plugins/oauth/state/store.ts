@@ -122,9 +122,9 @@ export class StateStore {
     return (await found.session(session ?? null).lean()).map(({ _id }) => _id);
   }
 
-  /** Ends the sessions and invitations of an account. */
+  /** Ends the sessions and invitations of an account; its browsers become strangers. */
   async endSessions(session: ClientSession, userId: string): Promise<void> {
-    const ofPerson = { userId, kind: { $in: ['Session', 'Invitation'] } };
+    const ofPerson = { userId, kind: { $in: ['Session', 'Invitation', 'Device'] } };
     await this.documents.deleteMany(ofPerson, { session });
   }
 

@@ -2,7 +2,11 @@
 export class Browser {
   readonly #cookies = new Map<string, { value: string; path: string }>();
 
-  constructor(readonly origin: string) {}
+  /** @param address what the last proxy says that its address is */
+  constructor(
+    readonly origin: string,
+    readonly address?: string,
+  ) {}
 
   get cookies(): string[] {
     return [...this.#cookies.keys()];
@@ -31,6 +35,7 @@ export class Browser {
     const headers = new Headers(init.headers);
     headers.set('Accept', 'text/html');
     headers.set('Cookie', this.#cookiesFor(url));
+    if (this.address !== undefined) headers.set('X-Forwarded-For', this.address);
     const answer = await fetch(url, { ...init, redirect: 'manual', headers });
     for (const line of answer.headers.getSetCookie()) this.#keep(line);
     const text = await answer.text();
