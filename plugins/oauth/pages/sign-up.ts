@@ -47,7 +47,7 @@ export async function signUp(visit: Visit, people: People, isOpen: boolean): Pro
     const way =
       passkey === ''
         ? { password: form.get('password') ?? '' }
-        : { passkey: await people.passkeys.verifyRegistration(place, passkey, browser) };
+        : { passkey: await people.passkeys.verifyRegistration(place, invited, passkey, browser) };
     if (invited === undefined) await people.signUp(name, way, place.client, acting);
     else await people.acceptInvitation(invite, way, acting);
   } catch (error) {

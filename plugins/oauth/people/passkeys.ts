@@ -16,6 +16,9 @@ const CHALLENGES = { most: 300, seconds: 60 };
 /** EdDSA, ES256, RS256. */
 const ALGORITHMS = [-8, -7, -257];
 
+/** The longest credential id, in bytes (WebAuthn, section 4). */
+const MAX_ID_BYTES = 1023;
+
 /** The page of ours that a browser shows. */
 export interface Place {
   origin: string;
@@ -48,7 +51,7 @@ export class Passkeys {
 
   /** Options for `navigator.credentials.get`, as JSON; undefined if passkeys cannot be used here. */
   async authenticationOptions(place: Place): Promise<string | undefined> {
-    const challenge = await this.#challenge(place);
+    const challenge = await this.#challenge(place, undefined);
     const rpId = nameOf(place);
     return challenge && JSON.stringify({ challenge, rpId, userVerification: 'required' });
   }
@@ -64,7 +67,7 @@ export class Passkeys {
     account: string | undefined,
     known: readonly string[] = [],
   ): Promise<string | undefined> {
-    const challenge = await this.#challenge(place);
+    const challenge = await this.#challenge(place, account);
     if (challenge === undefined) return undefined;
     // A device keeps one passkey for each user id.
     const id = account === undefined ? randomText() : hashOf(`passkey of ${account}`);
@@ -82,12 +85,18 @@ export class Passkeys {
   /**
    * Verifies a new passkey.
    *
+   * @param account as in {@link registrationOptions}
    * @param name what its person will know it by
    * @throws PageFault if it is invalid
    */
-  async verifyRegistration(place: Place, json: string, name: string): Promise<Passkey> {
+  async verifyRegistration(
+    place: Place,
+    account: string | undefined,
+    json: string,
+    name: string,
+  ): Promise<Passkey> {
     const sent = sentIn(json);
-    if (!sent || !(await this.#spend(sent))) throw new PageFault('badPasskey');
+    if (!sent || !(await this.#spend(place, account, sent))) throw new PageFault('badPasskey');
     const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
     const { decodeAttestationObject, isoBase64URL } =
       await import('@simplewebauthn/server/helpers');
@@ -105,7 +114,7 @@ export class Passkeys {
       return registrationInfo?.credential;
     };
     const credential = await verify().catch(() => undefined);
-    if (!credential) throw new PageFault('badPasskey');
+    if (!credential || isTooLong(credential.id)) throw new PageFault('badPasskey');
     const { id, counter } = credential;
     const publicKey = Buffer.from(credential.publicKey).toString('base64url');
     return { id, name, publicKey, counter, createdAt: new Date(), lastUsedAt: null };
@@ -124,7 +133,7 @@ export class Passkeys {
     find: (id: string) => Promise<Found | undefined>,
   ): Promise<(Found & { counter: number }) | undefined> {
     const sent = sentIn(json);
-    if (!sent || !(await this.#spend(sent))) return undefined;
+    if (!sent || !(await this.#spend(place, undefined, sent))) return undefined;
     const found = await find(sent.id);
     if (!found) return undefined;
     const { verifyAuthenticationResponse } = await import('@simplewebauthn/server');
@@ -139,22 +148,32 @@ export class Passkeys {
     return { ...found, counter: verified.authenticationInfo.newCounter };
   }
 
-  async #challenge(place: Place): Promise<string | undefined> {
+  async #challenge(place: Place, account: string | undefined): Promise<string | undefined> {
     // Browsers do not support passkeys at IP addresses.
     if (isIP(nameOf(place).replace(/[[\]]/g, '')) !== 0) return undefined;
     if (!(await this.#store.spend(`challenge ${place.client}`, CHALLENGES))) return undefined;
     const challenge = randomText();
     const expiresAt = new Date(Date.now() + CHALLENGE_MS);
-    await this.#store.put({}, challenge, { kind: 'Challenge', payload: '{}', expiresAt });
+    const secret = secretOf(place, account, challenge);
+    await this.#store.put({}, secret, { kind: 'Challenge', payload: '{}', expiresAt });
     return challenge;
   }
 
-  /** Whether a challenge is valid; it is used up then. */
-  async #spend({ challenge }: Sent): Promise<boolean> {
+  /** Whether a challenge is valid on this page; it is used up then. */
+  async #spend(place: Place, account: string | undefined, { challenge }: Sent): Promise<boolean> {
     const good = { kind: 'Challenge', expiresAt: { $gt: new Date() } };
-    const unused = { _id: hashOf(challenge), ...good };
+    const unused = { _id: hashOf(secretOf(place, account, challenge)), ...good };
     return (await this.#store.documents.deleteOne(unused)).deletedCount === 1;
   }
+}
+
+/** Binds a challenge to a page of one browser, and to the account that it is about. */
+function secretOf({ page, form }: Place, account: string | undefined, challenge: string): string {
+  return JSON.stringify([challenge, page, form, account]);
+}
+
+function isTooLong(id: string): boolean {
+  return Buffer.byteLength(id, 'base64url') > MAX_ID_BYTES;
 }
 
 function nameOf({ origin }: Place): string {
@@ -172,7 +191,8 @@ function sentIn(json: string): Sent | undefined {
     if (!isRecord(response) || !isRecord(response['response'])) return undefined;
     const { clientDataJSON } = response['response'];
     const data: unknown = JSON.parse(Buffer.from(String(clientDataJSON), 'base64url').toString());
-    if (!isRecord(data)) return undefined;
+    // A page of another site may have framed ours.
+    if (!isRecord(data) || (data['crossOrigin'] ?? false) !== false) return undefined;
     return { id: String(response['id']), challenge: String(data['challenge']), response };
   } catch {
     return undefined;

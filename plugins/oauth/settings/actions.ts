@@ -96,6 +96,7 @@ async function addPasskey({ visit, parts, account, form }: Sent): Promise<Outcom
   const { credentials, passkeys } = parts.people;
   const passkey = await passkeys.verifyRegistration(
     visit.place,
+    account,
     form.get('passkey') ?? '',
     visit.browser,
   );

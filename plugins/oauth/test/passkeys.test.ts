@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 
 import { startService } from '../../../test/support/program';
 import { resetClock, setClock } from '../../../test/support/clock';
@@ -77,6 +77,7 @@ test.each<[string, Lies]>([
   ['of another port', { origin: 'http://localhost:1' }],
   ['of a challenge that is not ours', { challenge: 'x'.repeat(43) }],
   ['without its person', { isUserVerified: false }],
+  ['in a frame of another site', { crossOrigin: true }],
   ['with a counter that goes back', { counter: 1 }],
 ])('a passkey %s does not sign in', async (_what, lies) => {
   const { name, device } = await invited();
@@ -91,6 +92,7 @@ test.each<[string, Lies]>([
   ['of another origin', { origin: 'https://evil.example' }],
   ['of a challenge that is not ours', { challenge: 'x'.repeat(43) }],
   ['without its person', { isUserVerified: false }],
+  ['in a frame of another site', { crossOrigin: true }],
   ['with certificates', { format: 'android-key' }],
 ])('registering a passkey %s is refused', async (_what, lies) => {
   const [browser, device] = [new Browser(origin), new Authenticator(origin)];
@@ -98,6 +100,48 @@ test.each<[string, Lies]>([
   const refused = await browser.submit(page, { passkey: device.make(page, lies) });
   expect(refused.status).toBe(400);
   expect(refused.text).toContain('data-passkey');
+});
+
+test('a credential id has at most 1,023 bytes', async () => {
+  for (const [length, status] of [
+    [1023, 200],
+    [1024, 400],
+  ] as const) {
+    const [browser, device] = [new Browser(origin), new Authenticator(origin, randomBytes(length))];
+    const page = await browser.go('/sign-up');
+    const made = await browser.submit(page, { name: freshName(), passkey: device.make(page) });
+    expect(made.status).toBe(status);
+    expect((await signIn(device)).status).toBe(status);
+  }
+});
+
+test('a challenge is valid only on the page that it was issued for, in its browser', async () => {
+  const { name, browser, device } = await invited();
+  const [visitor, stranger] = [new Browser(origin), new Browser(origin)];
+  const places = [
+    { who: visitor, path: '/sign-in', fields: { action: 'addPasskey' } },
+    { who: visitor, path: '/sign-up', fields: { name: freshName() } },
+    { who: visitor, path: await inviteTo(service, freshName()), fields: {} },
+    { who: stranger, path: '/sign-in', fields: {} },
+    { who: stranger, path: '/sign-up', fields: { name: freshName() } },
+    { who: browser, path: '/settings', fields: { action: 'addPasskey' } },
+  ];
+  const opened = [];
+  for (const place of places) opened.push({ ...place, page: await place.who.go(place.path) });
+  for (const from of opened) {
+    for (const { who, path, page, fields } of opened.filter((each) => each !== from)) {
+      const other = new Authenticator(origin);
+      const passkey = path === '/sign-in' ? device.use(from.page) : other.make(from.page);
+      const csrf = /name="csrf" value="([^"]*)"/.exec(page.text)?.[1] ?? '';
+      const invite = /name="invite" value="([^"]*)"/.exec(page.text)?.[1];
+      const given = { csrf, passkey, ...fields, ...(invite === undefined ? {} : { invite }) };
+      const { pathname } = new URL(path, origin);
+      const sent = { method: 'POST', body: new URLSearchParams(given) };
+      expect((await who.go(pathname, sent)).status).toBe(400);
+    }
+  }
+  const page = await visitor.go('/sign-in');
+  expect(isIn(await visitor.submit(page, { passkey: device.use(page) }), name)).toBe(true);
 });
 
 test('a response of a passkey works once, for an hour', async () => {

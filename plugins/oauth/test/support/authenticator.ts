@@ -9,16 +9,19 @@ export interface Lies {
   challenge?: string;
   counter?: number;
   format?: string;
+  crossOrigin?: boolean;
   isUserVerified?: boolean;
 }
 
 /** A device with one passkey; creates what a browser would submit. */
 export class Authenticator {
-  readonly id = randomBytes(16);
   counter = 0;
   readonly #keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-  constructor(readonly origin: string) {}
+  constructor(
+    readonly origin: string,
+    readonly id = randomBytes(16),
+  ) {}
 
   /** Creates its passkey with the options of a page. */
   make(page: Page, { format = 'none', ...lies }: Lies = {}): string {
@@ -56,8 +59,9 @@ export class Authenticator {
   }
 
   #clientData(type: string, { challenge }: Record<string, unknown>, lies: Lies): Buffer {
-    const said = { type, challenge: lies.challenge ?? challenge, crossOrigin: false };
-    return Buffer.from(JSON.stringify({ ...said, origin: lies.origin ?? this.origin }));
+    const { crossOrigin = false, origin = this.origin } = lies;
+    const said = { type, challenge: lies.challenge ?? challenge, crossOrigin, origin };
+    return Buffer.from(JSON.stringify(said));
   }
 
   #data({ counter = this.counter, isUserVerified = true }: Lies, made?: Buffer): Buffer {
@@ -66,7 +70,7 @@ export class Authenticator {
     count.writeUInt32BE(counter);
     const head = [digest(Buffer.from(new URL(this.origin).hostname)), Buffer.of(flags), count];
     if (!made) return Buffer.concat(head);
-    return Buffer.concat([...head, Buffer.alloc(16), Buffer.of(0, this.id.length), this.id, made]);
+    return Buffer.concat([...head, Buffer.alloc(16), uint16(this.id.length), this.id, made]);
   }
 
   /** The public key in COSE. */
@@ -95,5 +99,11 @@ function text(content: string): Buffer {
 
 /** Bytes in CBOR. */
 function bytes(content: Buffer): Buffer {
-  return Buffer.concat([Buffer.of(0x58, content.length), content]);
+  const { length } = content;
+  const head = length < 256 ? Buffer.of(0x58, length) : Buffer.of(0x59, ...uint16(length));
+  return Buffer.concat([head, content]);
+}
+
+function uint16(value: number): Buffer {
+  return Buffer.of(value >> 8, value & 0xff);
 }
