@@ -21,7 +21,7 @@ import {
   closeHttpServer,
   createHttpServer,
 } from './http/server';
-import { reloadCertificate } from './http/tls';
+import { certificateFault, reloadCertificate, tlsOptions } from './http/tls';
 import { loadPlugins } from './plugins/loader';
 
 /** The part of the shutdown timeout that is reserved for the steps after the last requests. */
@@ -154,6 +154,9 @@ class ServerProcess {
       },
     });
     log.info({ url, notes: servers.notes }, 'The service is ready');
+    const tls = tlsOptions(app.settings);
+    const fault = tls && certificateFault(tls);
+    if (fault !== undefined) log.warn(`${fault}: replace it, then send SIGHUP`);
     process.stdout.write(`Plant care API ready at ${url}\n`);
     if (!this.#options.welcome) return;
     for (const line of await onFirstStart(app, url)) process.stdout.write(`${line}\n`);

@@ -39,6 +39,14 @@ export function isPair(certFile: string, keyFile: string): boolean {
   return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
 }
 
+/** Why the certificate in a PEM chain is not valid at present, after its name; undefined if it is. */
+export function validityFault(content: Buffer): string | undefined {
+  const { validFrom, validTo } = new X509Certificate(content);
+  const day = (moment: string): string => new Date(moment).toISOString().slice(0, 10);
+  if (Date.parse(validFrom) > Date.now()) return `is not valid before ${day(validFrom)}`;
+  return Date.parse(validTo) < Date.now() ? `expired on ${day(validTo)}` : undefined;
+}
+
 /** OpenSSL's messages about invalid PEM mean nothing to people. */
 function parse(read: () => unknown): void {
   try {

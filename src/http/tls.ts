@@ -1,6 +1,7 @@
 import type { Server } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 
+import { validityFault } from '../core/file-schemas';
 import { hostRules, hostSettings } from '../core/settings/host-settings';
 import { readSettingsFile, Settings } from '../core/settings/settings';
 
@@ -31,10 +32,17 @@ export function tlsOptions(settings: Settings) {
   };
 }
 
+/** Why clients refuse a certificate at present, as a sentence without its stop; undefined if they do not. */
+export function certificateFault({ cert }: { cert: Buffer }): string | undefined {
+  const fault = validityFault(cert);
+  return fault && `The certificate in ${hostSettings.tlsCertFile.name} ${fault}`;
+}
+
 /**
  * Reloads the certificate from its files, for new connections. Returns false if none is set.
  *
- * @throws SettingsError if the files hold no valid pair; the server then keeps the previous one
+ * @throws SettingsError if the files hold no valid pair, Error if the certificate is not valid at
+ *   present; the server then keeps the previous one
  */
 export function reloadCertificate(server: Server, settings: Settings): boolean {
   const files = [hostSettings.tlsCertFile, hostSettings.tlsKeyFile];
@@ -46,6 +54,8 @@ export function reloadCertificate(server: Server, settings: Settings): boolean {
   );
   const options = tlsOptions(settings);
   if (!options || !(server instanceof TlsServer)) return false;
+  const fault = certificateFault(options);
+  if (fault !== undefined) throw new Error(fault);
   server.setSecureContext(options);
   return true;
 }

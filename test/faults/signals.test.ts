@@ -110,10 +110,37 @@ test('after SIGHUP, new connections get the new certificate; a pair that does no
     expect.stringMatching(/^TLS_CERT_FILE is no certificate: /),
   ]);
   expect(await servedCertificate()).toBe(second);
+  const [expired, early] = [makeCertificate(-0.5), makeCertificate(9, 'ec', 2048, 3)];
+  for (const { cert, key } of [expired, early]) await reload(cert, key, notReloaded);
+  expect(
+    linesWith(notReloaded)
+      .slice(2)
+      .map((line) => (JSON.parse(line) as { reason: string }).reason),
+  ).toEqual([
+    expect.stringMatching(/^The certificate in TLS_CERT_FILE expired on \d{4}-\d\d-\d\d$/),
+    expect.stringMatching(/^The certificate in TLS_CERT_FILE is not valid before \d{4}-/),
+  ]);
+  expect(await servedCertificate()).toBe(second);
   tls.remove();
   server.process.kill('SIGHUP');
-  await until(() => linesWith(notReloaded).length === 3);
+  await until(() => linesWith(notReloaded).length === 5);
   expect(await servedCertificate()).toBe(second);
+});
+
+test.each([
+  ['has expired', -0.5, 'expired on'],
+  ['is valid', 1, undefined],
+])('a server whose certificate %s says so when it starts', async (_what, days, says) => {
+  const tls = tlsSettings(days);
+  const server = await startServer(tls.env);
+  await until(() => server.stderr.includes('The service is ready'));
+  // Lines that follow: a signal is handled after the start.
+  server.process.kill('SIGTERM');
+  await server.ended;
+  const warned = server.stderr.split('\n').filter((line) => line.includes('TLS_CERT_FILE'));
+  expect(warned).toHaveLength(says === undefined ? 0 : 1);
+  if (says !== undefined) expect(warned[0]).toContain(says);
+  tls.remove();
 });
 
 test.each([

@@ -30,8 +30,14 @@ const SUBJECT_ALT_NAME = Buffer.from('0603551d11', 'hex');
  * Creates a self-signed certificate for localhost, without a tool or a stored key.
  *
  * @param days how long it is valid
+ * @param from when it becomes valid, in days from now
  */
-export function makeCertificate(days = 1, kind: 'ec' | 'rsa' = 'ec', rsaBits = 2048): Certificate {
+export function makeCertificate(
+  days = 1,
+  kind: 'ec' | 'rsa' = 'ec',
+  rsaBits = 2048,
+  from = -1,
+): Certificate {
   const { publicKey, privateKey } =
     kind === 'ec'
       ? generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
@@ -51,7 +57,7 @@ export function makeCertificate(days = 1, kind: 'ec' | 'rsa' = 'ec', rsaBits = 2
     der(INTEGER, Buffer.from([1])),
     algorithm,
     name,
-    der(SEQUENCE, time(Date.now() - DAY_MS), time(Date.now() + days * DAY_MS)),
+    der(SEQUENCE, time(Date.now() + from * DAY_MS), time(Date.now() + days * DAY_MS)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     der(EXTENSIONS, der(SEQUENCE, extension)),

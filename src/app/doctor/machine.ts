@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
+import { validityFault } from '../../core/file-schemas';
 import { freeBytes, nearestExisting } from '../../core/disk';
 import { hostSettings } from '../../core/settings/host-settings';
 import { NODE_VERSIONS, PROJECT } from '../../core/settings/project';
@@ -82,15 +83,12 @@ export const certificate: OfflineCheck = async (settings) => {
     const remedy = 'run doctor as the user that runs the server';
     return [fault(check, `${file} cannot be read (${reasonOf(error)}): ${remedy}.`)];
   }
-  const { validFrom, validTo } = new X509Certificate(content);
-  const end = Date.parse(validTo);
-  const day = new Date(end).toISOString().slice(0, 10);
-  if (Date.parse(validFrom) > Date.now()) {
-    return [fault(check, `${file} is not valid before ${validFrom}: check it and the clock.`)];
-  }
-  if (end - Date.now() >= SOON_MS) return [good(check, `valid until ${day}`)];
-  const how = end < Date.now() ? 'has expired' : 'expires';
-  return [fault(check, `${file} ${how} on ${day}: renew it, then send SIGHUP to the server.`)];
+  const { validTo } = new X509Certificate(content);
+  const day = new Date(validTo).toISOString().slice(0, 10);
+  const isSoon = Date.parse(validTo) - Date.now() < SOON_MS;
+  const reason = validityFault(content) ?? (isSoon ? `expires on ${day}` : undefined);
+  if (reason === undefined) return [good(check, `valid until ${day}`)];
+  return [fault(check, `${file} ${reason}: replace it, then send SIGHUP to the server.`)];
 };
 
 export const lastBackup: OfflineCheck = async (settings) => {
