@@ -18,6 +18,7 @@ import { snoozeChanges } from './snoozes';
 
 export type { CareItem } from './schema';
 export { MAX_SCHEDULES } from './schedules/errors';
+export { typeOf } from './needs';
 export { faultsOf } from './schedules/faults';
 export {
   CARES,

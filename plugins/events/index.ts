@@ -83,7 +83,7 @@ export default definePlugin<{ events: Events; bulk: BulkCare; deletions: Pending
   models: [eventModel, deletedPlantModel],
   migrations,
   instructions:
-    "Log care with create_event, never in the plant's notes. To correct a wrong event use update_event, and do not log a second one.",
+    "Log care with create_event, never in the plant's notes. To correct a wrong event use update_event, and do not log a second one. To undo what was just logged, find it by search_events with sort createdAt.",
   tag: {
     name: 'Events',
     description: 'Care of plants, notes and growth.',

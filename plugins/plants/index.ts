@@ -67,8 +67,7 @@ export default definePlugin<Plants>({
   emits: [plantChanged, plantCreated, plantDeleted],
   models: [plantModel],
   migrations: [revisions, snoozes],
-  instructions:
-    "list_plants turns a plant's name into its id. There is no tool to add many plants at once: prepare CSV for POST /api/import.",
+  instructions: "list_plants turns a plant's name into its id.",
   tag: { name: 'Plants', description: 'Plants and their locations.' },
   setup: (host) => {
     const plants = new PlantService(host, host.use(photosPlugin));

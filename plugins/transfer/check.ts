@@ -143,9 +143,7 @@ class GardenCheck {
       const isValid = errors.count === before;
       requireNew(found.id, ids, errors, 'schedule');
       if (!isValid) return found;
-      for (const { field, message } of faultsOf({ ...found, ...ruleOf(found, this.#today) })) {
-        errors.add(field, message.slice(field.length + 1, -1));
-      }
+      addRuleFaults(found, this.#today, errors);
       return found;
     });
   }
@@ -208,10 +206,19 @@ function requireNew(id: unknown, known: Set<string>, errors: ValidationErrors, w
   known.add(key);
 }
 
-/** The rule of a schedule, with what is left out as it is stored. */
-function ruleOf(given: ImportedSchedule, today: string) {
-  const { label, everyDays, weekdays, months, seasons, startOn, endOn } = given;
-  return {
+/**
+ * Adds the faults of a schedule whose fields are valid.
+ *
+ * @param today the first day if none is given
+ */
+export function addRuleFaults(
+  given: ImportedSchedule,
+  today: string,
+  errors: ValidationErrors,
+): void {
+  const { care, label, everyDays, weekdays, months, seasons, startOn, endOn } = given;
+  const faults = faultsOf({
+    care,
     label: label ?? null,
     everyDays: everyDays ?? null,
     weekdays: weekdays ?? null,
@@ -219,7 +226,8 @@ function ruleOf(given: ImportedSchedule, today: string) {
     seasons,
     endOn: endOn ?? null,
     startOn: startOn ?? today,
-  };
+  });
+  for (const { field, message } of faults) errors.add(field, message.slice(field.length + 1, -1));
 }
 
 function listOf(given: unknown): readonly unknown[] {

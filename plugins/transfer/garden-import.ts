@@ -43,6 +43,11 @@ export interface Counts {
   events: number;
 }
 
+/** The new plants of an import that lists them. */
+export interface ImportedPlants extends Counts {
+  items: { id: string; name: string }[];
+}
+
 export function countOf({ plants }: ImportedGarden): Counts {
   return { plants: plants.length, events: plants.flatMap(({ events }) => events).length };
 }
@@ -65,13 +70,25 @@ export class GardenImport {
 
   /** @throws ApiError photo_not_found (400), and the errors of limits of the tier */
   async insert(tx: Transaction, garden: ImportedGarden): Promise<Counts> {
-    const { plants, photos, schedules, events, shown } = await documentsOf(tx, garden);
+    await this.#insert(tx, await documentsOf(tx, garden));
+    return countOf(garden);
+  }
+
+  /** The same; also returns the new plants. @throws ApiError as {@link insert} */
+  async insertPlants(tx: Transaction, garden: ImportedGarden): Promise<ImportedPlants> {
+    const made = await documentsOf(tx, garden);
+    await this.#insert(tx, made);
+    const items = made.plants.map(({ _id, name }) => ({ id: idText(_id), name }));
+    return { items, ...countOf(garden) };
+  }
+
+  async #insert(tx: Transaction, made: Documents): Promise<void> {
+    const { plants, photos, schedules, events, shown } = made;
     for (const [plantId, ids] of shown) await this.#photos.showIn(tx, plantId, ids, 'plants');
     await this.#plants.insertBulk(tx, plants, { eventsFollow: true });
     await this.#photos.insertBulk(tx, photos);
     await this.#schedules.insertBulk(tx, schedules);
     await this.#events.insertWithPlants(tx, events);
-    return countOf(garden);
   }
 
   /**

@@ -17,6 +17,7 @@ const transfer = definePlugin<Importing>({
   name: 'transfer',
   requires: ['accounts', 'care', 'events', 'photos', 'plants'],
   tag: { name: 'Import and export', description: 'Whole gardens as JSON, plants as CSV.' },
+  instructions: 'To add several plants call import_plants once.',
   commands: (commandLine) => {
     commands(commandLine, transfer);
   },

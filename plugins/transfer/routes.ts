@@ -19,8 +19,8 @@ import {
   MAX_KIB,
   MAX_PLANTS,
 } from './schema';
+import { gardenOfSimple, importedPlants, MAX_SIMPLE_PLANTS, simplePlants } from './simple-plants';
 
-const tool = { none: 'people and their programs import and export files' };
 const limits = { plants: MAX_PLANTS, events: MAX_EVENTS };
 
 /** Import and export of whole gardens (docs/api.md, "Import and export"). */
@@ -29,14 +29,32 @@ export function routes(
   exports: GardenExport,
   { snapshotStream }: Pick<Host, 'snapshotStream'>,
 ): Operation[] {
+  const anImport = {
+    method: 'POST',
+    path: '/api/import',
+    access: { scope: 'plants:write', and: 'events:write' },
+  } as const;
+  const tool = {
+    name: 'import_plants',
+    description: `Add up to ${MAX_SIMPLE_PLANTS} plants with schedules and last care, all or nothing. Ask once for what is missing, and leave out what is not known.`,
+  };
+  const importPlants = write({
+    ...anImport,
+    summary: 'Add many plants',
+    body: simplePlants,
+    notConditional: 'the response is not a record',
+    response: { schema: importedPlants, description: 'The new plants' },
+    errors: [plantLimitReached, eventLimitReached],
+    tool,
+    handler: ({ tx, body: { plants } }) =>
+      gardens.insertPlants(tx, gardenOfSimple(plants, tx.account, tx.now)),
+  });
   return [
     write({
-      method: 'POST',
-      path: '/api/import',
+      ...anImport,
       operationId: 'importGarden',
       summary: 'Import plants with their photos, schedules and events',
       description: `Takes up to ${MAX_PLANTS} plants and ${MAX_EVENTS.toLocaleString('en')} events in ${MAX_KIB / 1024} MiB: the JSON of \`GET /api/export\`, or a CSV table with a plant in each line, as \`csv\` or as \`text/csv\` with field names as headings. Adds everything or, if there is any fault, nothing; lists up to ${MAX_DETAILS} faults, those of CSV with their \`line\`. With \`dryRun=true\` it adds nothing and answers 200. All records get new ids; \`photoIds\` and \`primaryPhotoId\` name photos of the same body by their \`id\` there, or photos of the account.`,
-      access: { scope: 'plants:write', and: 'events:write' },
       query: importQuery,
       body: importBodyOf(MAX_PLANTS),
       large: {
@@ -47,7 +65,7 @@ export function routes(
       },
       response: { schema: imported, description: 'The number of plants and events' },
       errors: [plantLimitReached, photoLimitReached, eventLimitReached, unknownPhoto],
-      tool,
+      tool: { ...tool, instead: importPlants },
       handler: ({ tx, body }) => gardens.insert(tx, body),
     }),
     read({
@@ -63,7 +81,7 @@ export function routes(
         description: 'The garden, as `POST /api/import` takes it',
         orType: 'text/csv',
       },
-      tool,
+      tool: { none: 'people and their programs export files' },
       handler: async ({ tenant: { userId }, query: { format } }) =>
         new TextStream(
           format === 'csv' ? 'text/csv' : 'application/json',

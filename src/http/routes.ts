@@ -110,10 +110,9 @@ function protocolApi(description: ApiDescription, services: Services): ProtocolA
   const authenticateToken = authenticate(services);
   const parseBody = bodyParserOf({ isRequired: true });
   const chains = new Map(
-    description.operations.map((operation) => [
-      operation,
-      compose(toolChainOf(operation, services)),
-    ]),
+    description.operations
+      .map((operation) => ('name' in operation.tool && operation.tool.instead) || operation)
+      .map((operation) => [operation, compose(toolChainOf(operation, services))]),
   );
   return {
     ...description,

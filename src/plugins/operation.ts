@@ -27,6 +27,11 @@ interface AssistantTool {
   requires?: readonly string[];
   /** The operation that is called instead with `view: full`: it takes the same, and lists more. */
   full?: Operation;
+  /**
+   * What the tool calls instead: the same operation with arguments and a response for assistants, which
+   * is not served over REST.
+   */
+  instead?: Operation;
   /** The field of the body that the tool sets to null with `cancel: true`. */
   cancels?: string;
 }

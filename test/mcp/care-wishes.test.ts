@@ -78,12 +78,24 @@ test('"The fern died"', async () => {
   expect((await due('')).map(({ plantName }) => plantName)).not.toContain('Boston fern');
 });
 
-test('"Bring these forty plants in": there is no tool for it, and one file', async () => {
-  const lines = Array.from({ length: 40 }, (_, index) => `Pilea ${index},Pilea peperomioides,7`);
-  const csv = ['name,species,wateringFrequencyDays', ...lines].join('\n');
-  for (const [query, status] of [['?dryRun=true', 200] as const, ['', 201] as const]) {
-    const answer = await me.user.post(`/api/import${query}`, { csv }).expect(status);
-    expect(answer.body).toEqual({ plants: 40, events: 0 });
-  }
-  expect(await talk.items('list_plants', { q: 'pilea' })).toHaveLength(40);
+test('"Here are my thirty plants, most of them watered on Sunday"', async () => {
+  const given = Array.from({ length: 30 }, (_, index) => ({
+    name: `Pilea ${index}`,
+    species: 'Pilea peperomioides',
+    location: 'Study',
+    wateringFrequencyDays: 7,
+    ...(index > 0 && { lastWatered: day(-3) }),
+    ...(index === 1 && { schedules: [{ care: 'repotted', everyDays: 730, lastDone: day(-700) }] }),
+  }));
+  const { items, plants, events } = await talk.call('import_plants', { plants: given });
+  expect([plants, events]).toEqual([30, 30]);
+  expect(records(items).map(({ name }) => name)).toEqual(given.map(({ name }) => name));
+  const listed = records((await me.user.get('/api/plants?q=pilea').expect(200)).body);
+  expect(listed.map(({ id, name }) => ({ id, name }))).toEqual(items);
+  const next = await due(`?dueBy=${day(40)}&location=Study`);
+  expect(next.slice(0, 2)).toMatchObject([
+    { plantName: 'Pilea 0', dueOn: day(0), lastDone: null },
+    { plantName: 'Pilea 1', dueOn: day(4), care: 'watered' },
+  ]);
+  expect(next.at(-1)).toMatchObject({ plantName: 'Pilea 1', care: 'repotted', dueOn: day(30) });
 });

@@ -1,3 +1,4 @@
+import { requiredScopes } from '../../src/plugins/operation-facts';
 import type { TestService } from '../support/service';
 import {
   ajv,
@@ -109,8 +110,8 @@ test.each([[], ...[...scopes].map((scope) => [scope]), [...scopes]].map((each) =
   'a token with %j lists the tools that it can call, in the order of operations',
   async (held) => {
     const narrow = await assistant(service, { scopes: held });
-    const callable = toolRows().filter(
-      ([, { access }]) => !('scope' in access) || held.includes(access.scope),
+    const callable = toolRows().filter(([, operation]) =>
+      requiredScopes(operation).every((scope) => held.includes(scope)),
     );
     expect((await listTools(narrow)).map(({ name }) => name)).toEqual(
       callable.map(([name]) => name),

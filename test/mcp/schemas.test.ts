@@ -168,7 +168,10 @@ function operationOf(name: string): Operation {
   return found;
 }
 
-const withArguments = toolRows().filter(([, { query, body }]) => query ?? body);
+/** Those whose arguments are those of REST. */
+const withArguments = toolRows().filter(
+  ([name, { query, body }]) => (query ?? body) && name !== 'import_plants',
+);
 const withoutArguments = toolRows().filter(
   ([, { params, query, body }]) => !params && !query && !body,
 );

@@ -28,6 +28,7 @@ export const TOOLS: readonly string[] = [
   'get_insights',
   'get_photo',
   'get_plant',
+  'import_plants',
   'list_announcements',
   'list_due_care',
   'list_events',

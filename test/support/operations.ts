@@ -9,10 +9,10 @@ import { pluginsUnderTest } from './plugins';
 
 const app = new App({ plugins: pluginsUnderTest(), env: {}, log: pino({ level: 'silent' }) });
 
-/** All operations that are tools, by the name of the tool: rows for `test.each`. */
+/** The operations that tools call, by the name of the tool: rows for `test.each`. */
 export function toolRows(): [tool: string, operation: Operation][] {
   return app.operations.flatMap((operation) =>
-    'name' in operation.tool ? [[operation.tool.name, operation]] : [],
+    'name' in operation.tool ? [[operation.tool.name, operation.tool.instead ?? operation]] : [],
   );
 }
 

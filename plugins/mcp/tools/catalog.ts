@@ -24,7 +24,8 @@ export class ToolCatalog {
     const outputs = new OutputSchemas(operations);
     for (const operation of operations) {
       const { tool } = operation;
-      if ('name' in tool) this.#byName.set(tool.name, catalogTool(operation, tool, outputs));
+      if (!('name' in tool)) continue;
+      this.#byName.set(tool.name, catalogTool(tool.instead ?? operation, tool, outputs));
     }
   }
 
