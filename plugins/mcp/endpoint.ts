@@ -7,18 +7,17 @@ import {
   ApiError,
   internalError,
   invalidJson,
-  invalidToken,
   methodNotAllowed,
-  unauthorized,
   validationError,
 } from '../../src/core/errors';
 import { hostSettings } from '../../src/core/settings/host-settings';
-import { bearerToken, isAccessToken, isJwt, type Principal } from '../../src/core/identity';
+import type { Principal } from '../../src/core/identity';
 import { PROJECT } from '../../src/core/settings/project';
 import { isRecord } from '../../src/core/values';
 import type { Host } from '../../src/plugins/host';
 import { toolScopes } from '../../src/plugins/operation-facts';
 import type { ApiDescription, ProtocolApi } from '../../src/plugins/protocol-endpoint';
+import { authenticate, scopeChallenge } from './access';
 import { instructionsFor } from './instructions';
 import { allowedOriginsSetting, Origins } from './origins';
 import type * as Protocol from './protocol';
@@ -31,9 +30,6 @@ export const noEventStream = methodNotAllowed.at(
   405,
   'There is no event stream here; send requests by POST.',
 );
-
-/** At the tool endpoint a bad token gets 403 (docs/specification.md, 4.4). */
-export const tokenRefused = invalidToken.at(403, invalidToken.meaning);
 
 /** `/api/mcp` (docs/specification.md, 4.4): the operations of all plugins as tools. */
 export class Endpoint {
@@ -94,12 +90,16 @@ export class Endpoint {
       throw error;
     }
     const catalog = this.#catalogOf(api);
-    return handleMessage(message, ctx.req.headers, {
+    const caller: Caller = { ctx, api, principal };
+    const reply = await handleMessage(message, ctx.req.headers, {
       instructions: instructionsFor(api.instructions, principal.account.timezone, new Date()),
       listTools: () => catalog.definitionsFor(principal.scopes),
       hasTool: (name) => catalog.has(name),
-      callTool: (name, args) => this.#callTool(catalog.get(name), args, { ctx, api }),
+      callTool: (name, args) => this.#callTool(catalog.get(name), args, caller),
     });
+    // The protocol's package would make a result of what is thrown within it.
+    if (caller.challenge) throw caller.challenge;
+    return reply;
   }
 
   async #callTool(tool: CatalogTool, args: unknown, caller: Caller): Promise<CallToolResult> {
@@ -110,7 +110,10 @@ export class Endpoint {
       const { status, json } = await api.call(operation, input, ctx);
       return status < 400 ? successResult(json) : errorResult(storedError(json, tool), tool, args);
     } catch (error) {
-      if (error instanceof ApiError) return errorResult(error, tool, args);
+      if (error instanceof ApiError) {
+        caller.challenge = scopeChallenge(error, tool.operation, caller);
+        return errorResult(error, tool, args);
+      }
       // The package would send the message of the error to the caller.
       this.#host.log.error(
         { err: error, tool: tool.definition.name },
@@ -134,31 +137,7 @@ function loadProtocol(): typeof Protocol {
 interface Caller {
   ctx: Context;
   api: ProtocolApi;
-}
-
-/** @throws ApiError in JSON-RPC for clients that read nothing else */
-async function authenticate(ctx: Context, api: ProtocolApi): Promise<Principal> {
-  try {
-    return await api.authenticate(ctx);
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    const { kind, message, headers } = error;
-    if (kind !== unauthorized && kind !== invalidToken) throw error;
-    // Apps renew an access token only after a 401.
-    const token = bearerToken(ctx.get('Authorization')) ?? '';
-    const isRenewable = isAccessToken(token) || isJwt(token);
-    const refusal = kind === unauthorized || isRenewable ? kind : tokenRefused;
-    const options = EVENT_STREAM.test(ctx.get('Accept')) ? { sentAs: rpcError(error) } : {};
-    throw refusal.error(message, { headers, ...options });
-  }
-}
-
-/** MCP packages send it, and show only errors that are JSON-RPC. */
-const EVENT_STREAM = /(^|,)\s*text\/event-stream\s*(;|,|$)/i;
-
-/** None of the protocol's own codes, to which clients react. */
-const NO_ACCESS = -32010;
-
-function rpcError({ message, kind: { code } }: ApiError): object {
-  return { jsonrpc: '2.0', id: null, error: { code: NO_ACCESS, message, data: { code } } };
+  principal: Principal;
+  /** The error to respond with instead of a result. */
+  challenge?: ApiError | undefined;
 }

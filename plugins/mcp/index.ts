@@ -1,11 +1,17 @@
-import { invalidToken, payloadTooLarge, unsupportedMediaType } from '../../src/core/errors';
+import {
+  insufficientScope,
+  invalidToken,
+  payloadTooLarge,
+  unsupportedMediaType,
+} from '../../src/core/errors';
 import { definePlugin } from '../../src/plugins/plugin';
 import { descriptionBody, errorBody, requestBody, resultBody } from './bodies';
-import { Endpoint, noEventStream, tokenRefused } from './endpoint';
+import { tokenRefused } from './access';
+import { Endpoint, noEventStream } from './endpoint';
 import { allowedOriginsSetting, originNotAllowed } from './origins';
 
 const POST_DESCRIPTION =
-  'A call that a tool refuses (an invalid argument, a missing record, an exceeded limit) returns a result with isError true, not an error; its text has the code, every fault and what to call next. A message that calls no operation (tools/list, a handshake, an unknown tool, an invalid request) spends one of the reads of the account; with none left it gets 429. Clients whose Accept includes text/event-stream get a missing or bad token as a JSON-RPC error.';
+  'A call that a tool refuses (an invalid argument, a missing record, an exceeded limit) returns a result with isError true, not an error; its text has the code, every fault and what to call next. A message that calls no operation (tools/list, a handshake, an unknown tool, an invalid request) spends one of the reads of the account; with none left it gets 429. A tool that the access token of an app does not allow gets 403, with the scopes to ask for in WWW-Authenticate. Clients whose Accept includes text/event-stream get errors of tokens as JSON-RPC errors.';
 
 /** The operations of all plugins as tools for AI assistants (Model Context Protocol). */
 export default definePlugin({
@@ -67,6 +73,7 @@ export default definePlugin({
               errors: [
                 invalidToken,
                 tokenRefused,
+                insufficientScope,
                 originNotAllowed,
                 unsupportedMediaType,
                 payloadTooLarge,

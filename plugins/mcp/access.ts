@@ -1,0 +1,69 @@
+import type { Context } from 'koa';
+
+import {
+  ApiError,
+  type ErrorCode,
+  insufficientScope,
+  invalidToken,
+  unauthorized,
+} from '../../src/core/errors';
+import { bearerToken, isAccessToken, isJwt, type Principal } from '../../src/core/identity';
+import type { Operation } from '../../src/plugins/operation';
+import { requiredScopes } from '../../src/plugins/operation-facts';
+import type { ProtocolApi } from '../../src/plugins/protocol-endpoint';
+
+/** At the tool endpoint a bad token gets 403 (docs/specification.md, 4.4). */
+export const tokenRefused = invalidToken.at(403, invalidToken.meaning);
+
+/** @throws ApiError in JSON-RPC for clients that read nothing else */
+export async function authenticate(ctx: Context, api: ProtocolApi): Promise<Principal> {
+  try {
+    return await api.authenticate(ctx);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const { kind } = error;
+    if (kind !== unauthorized && kind !== invalidToken) throw error;
+    // Apps renew an access token only after a 401.
+    throw refusal(ctx, kind === unauthorized || isOfApp(ctx) ? kind : tokenRefused, error);
+  }
+}
+
+/**
+ * The error by which an app learns which scopes to ask for, beside those that it has; undefined for any
+ * other error, and for tokens that no app can ask for.
+ */
+export function scopeChallenge(
+  error: ApiError,
+  operation: Operation,
+  { ctx, principal }: { ctx: Context; principal: Principal },
+): ApiError | undefined {
+  if (error.kind !== insufficientScope || !isOfApp(ctx)) return undefined;
+  const scopes = [...new Set([...principal.scopes, ...requiredScopes(operation)])].join(' ');
+  const headers = { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scopes}"` };
+  return refusal(ctx, insufficientScope, { message: error.message, headers });
+}
+
+/** Whether the token of a request came from a sign-in with an app. */
+function isOfApp(ctx: Context): boolean {
+  const token = bearerToken(ctx.get('Authorization')) ?? '';
+  return isAccessToken(token) || isJwt(token);
+}
+
+/** MCP packages send it, and show only errors that are JSON-RPC. */
+const EVENT_STREAM = /(^|,)\s*text\/event-stream\s*(;|,|$)/i;
+
+/** None of the protocol's own codes, to which clients react. */
+const NO_ACCESS = -32010;
+
+function refusal(
+  ctx: Context,
+  kind: ErrorCode,
+  { message, headers }: Pick<ApiError, 'message' | 'headers'>,
+): ApiError {
+  const error = { code: NO_ACCESS, message, data: { code: kind.code } };
+  const rpcError = { sentAs: { jsonrpc: '2.0', id: null, error } };
+  return kind.error(message, {
+    headers,
+    ...(EVENT_STREAM.test(ctx.get('Accept')) ? rpcError : {}),
+  });
+}
