@@ -179,6 +179,7 @@ export class App {
       metrics,
       writeQueue,
       identity,
+      fence: this.fence,
       connections: this.#connections,
       idempotency: this.#idempotency,
       isSharded: this.database.isSharded,

@@ -37,6 +37,7 @@ interface Dependencies {
   idempotency: IdempotencyStore;
   connections: ServerConnections;
   identity: Identity;
+  fence: Services['fence'];
   isSharded: boolean;
   lifecycle: Lifecycle;
 }

@@ -3,6 +3,7 @@ import type { Middleware } from 'koa';
 import type { Authenticator } from '../core/identity';
 import type { Settings } from '../core/settings/settings';
 import type { IdempotencyStore } from '../data/idempotency/idempotency';
+import type { Fence } from '../data/schema/fence';
 import type { MongoHealth } from '../data/mongodb/mongo-health';
 import type { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
@@ -12,6 +13,7 @@ import { authenticate } from './authenticate';
 import { bodyParserOf } from './body-parser';
 import { conditional, etag, ifMatch, noStore } from './conditional';
 import { putHandler, readHandler, writeHandler } from './handler';
+import { newerCursor } from './newer-cursor';
 import { idempotency } from './idempotency';
 import type { RateLimits } from './limits/rate-limits';
 import { refuseBackend, requireScope } from './require-scope';
@@ -28,6 +30,7 @@ export interface Services {
   concurrency: { reads: Middleware; writes: Middleware; large: Middleware };
   cache: ResponseCache;
   mongo: MongoHealth;
+  fence: Pick<Fence, 'look'>;
   idempotency: IdempotencyStore;
   writeQueue: WriteQueue;
   settings: Settings;
@@ -75,6 +78,7 @@ function respond(operation: Operation, services: Services, isKeyed: boolean): St
   if (operation.method === 'GET') {
     return [
       concurrency.reads,
+      newerCursor(services),
       operation.cacheable && responseCache(operation, cache),
       readHandler(operation, services),
     ];

@@ -2,12 +2,15 @@ import { mongo } from 'mongoose';
 import pino from 'pino';
 
 import type { Plugin } from '../../src/plugins/plugin';
+import { descriptionOf } from '../../src/fields/description';
 import { changeInChunks } from '../../src/data/schema/migrating';
+import { callTool } from '../mcp/support';
 import { record } from '../support/client';
 import { scrape, valueOf } from '../support/metrics';
 import { NO_LIMITS } from '../support/no-limits';
 import { temporaryFolder } from '../servers/support';
 import { until } from '../support/processes';
+import { expectError } from '../support/shapes';
 import {
   accountsPlugin,
   App,
@@ -69,6 +72,35 @@ test('a server stops writing once a newer release migrates its data, and reports
   const said = service.logged.filter((line) => line.includes('This server no longer writes'));
   expect(said).toHaveLength(1);
   expect(valueOf(await scrape(service.url), 'plantcare_data_newer')).toBe(1);
+});
+
+test('a cursor that cannot be read is 400, and 503 once the data is newer, in every list', async () => {
+  const { id } = await user.plant();
+  const backend = await service.user({ scopes: ['accounts:manage'] });
+  const webhook = { url: 'https://hooks.example.com/', events: ['plant.created'] };
+  const made = await backend.post('/api/webhooks', webhook).expect(201);
+  const hook = String(record(made.body)['id']);
+  const lists = service.app.operations.flatMap(({ method, path, access, query }) => {
+    const names = [...(query ? descriptionOf(query).keys.keys() : [])];
+    const name = names.find((each) => each === 'cursor' || each === 'since');
+    if (method !== 'GET' || name === undefined) return [];
+    const isOfBackend = 'scope' in access && access.scope === 'accounts:manage';
+    const [caller, parent] = isOfBackend ? [backend, hook] : [user, id];
+    return [{ caller, path: `${path.replace('{id}', parent)}?${name}=AAAA` }];
+  });
+  const me = { url: service.url, token: user.token, user };
+  const search = () => callTool(me, 'search_events', { cursor: 'AAAA' });
+  expect(lists.length).toBeGreaterThan(4);
+  for (const { caller, path } of lists) expectError(await caller.get(path), 400, 'invalid_cursor');
+  expect((await search()).content[0]?.text).toMatch(/^invalid_cursor/);
+  await begin();
+  for (const { caller, path } of lists) {
+    const answer = await caller.get(path);
+    expectError(answer, 503, 'service_unavailable');
+    expect(answer.headers['retry-after']).toMatch(/^\d+$/);
+  }
+  expect((await search()).content[0]?.text).toMatch(/^service_unavailable/);
+  await user.get('/api/events').expect(200);
 });
 
 test('it no longer prunes the audit log either', async () => {

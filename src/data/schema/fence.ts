@@ -74,7 +74,7 @@ export class Fence {
   require(): void {
     if (this.#newer === undefined) return;
     throw serviceUnavailable.error(
-      'The data was migrated by a newer release, so this server no longer writes; try again shortly.',
+      'The data was migrated by a newer release, and this server is about to be replaced; try again shortly.',
     );
   }
 
