@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 
 import { CsvError, parse } from 'csv-parse';
 
+import { yieldToEventLoop } from '../../src/core/async';
 import { PIECE_LENGTH } from '../../src/core/text/json';
 import { isCalendarDay, startOfDay } from '../../src/core/time';
 import type { ValidationErrors } from '../../src/fields/validation';
@@ -14,8 +15,15 @@ interface Row {
   fields: Record<string, string>;
 }
 
+/** The maximum number of columns, and of cells of a row. */
+const MAX_COLUMNS = 100;
+/** Longer headings than any that are wanted, in UTF-16 code units. */
+const MAX_HEADINGS = 64 * 1024;
+
 const DELIMITERS = [',', ';', '\t'];
 const DATES: ReadonlySet<string> = new Set(['createdAt', 'archivedAt']);
+
+const TOO_WIDE = `must have at most ${MAX_COLUMNS} columns`;
 
 /** A record of csv-parse. */
 interface Parsed {
@@ -33,7 +41,15 @@ export async function* rowsOf(
   timezone: string,
 ): AsyncGenerator<Row> {
   const parser = Readable.from(slices(Buffer.from(csv))).pipe(
-    parse({ bom: true, delimiter, info: true, relax_column_count: true, skip_empty_lines: true }),
+    parse({
+      bom: true,
+      delimiter,
+      // The rest of a row that is too wide is one cell.
+      ignore_last_delimiters: MAX_COLUMNS + 1,
+      info: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+    }),
   );
   let columnFields: string[][] | undefined;
   let before = { lines: 0, empty_lines: 0 };
@@ -42,6 +58,10 @@ export async function* rowsOf(
       const line = before.lines + info.empty_lines - before.empty_lines + 1;
       const at = errors.at({ line });
       before = info;
+      if (record.length > MAX_COLUMNS) {
+        at.add('csv', TOO_WIDE);
+        return;
+      }
       if (!columnFields) {
         columnFields = fieldsOf(record, columns, at);
         if (columnFields) continue;
@@ -64,9 +84,14 @@ export async function* rowsOf(
     if (!(error instanceof CsvError)) throw error;
     // Only the message of the error says where the quote is.
     const line = Number(/ at line (\d+)/.exec(error.message)?.[1] ?? before.lines);
-    const isCut = error.code === 'CSV_QUOTE_NOT_CLOSED';
-    errors.at({ line }).add('csv', isCut ? 'ends within quotes' : 'has a misplaced quote');
+    errors.at({ line }).add('csv', whyNotRead(error));
   }
+}
+
+function whyNotRead({ code, column }: CsvError): string {
+  if (code === 'CSV_QUOTE_NOT_CLOSED') return 'ends within quotes';
+  // A quote in the rest of a row that is too wide.
+  return column === MAX_COLUMNS ? TOO_WIDE : 'has a misplaced quote';
 }
 
 /** The fields that each column is for; undefined if the headings are at fault. */
@@ -101,7 +126,10 @@ function fieldsOf(
 
 /** The delimiter that is most frequent in the headings, outside of quotes. */
 function delimiterOf(csv: string): string {
-  const unquoted = csv.replace(/"(?:[^"]|"")*"/g, '').replace(/^[\ufeff\r\n]+/, '');
+  const unquoted = csv
+    .replace(/^[\ufeff\r\n]+/, '')
+    .slice(0, MAX_HEADINGS)
+    .replace(/"(?:[^"]|"")*"/g, '');
   const [first = ''] = unquoted.split(/[\r\n]/, 1);
   const count = (delimiter: string): number => first.split(delimiter).length;
   return DELIMITERS.reduce((best, each) => (count(each) > count(best) ? each : best));
@@ -109,7 +137,7 @@ function delimiterOf(csv: string): string {
 
 /** The beginning of the day in a cell; undefined unless the cell is a day in that form. */
 function momentOf(cell: string, form = 'yyyy-mm-dd', timezone: string): string | undefined {
-  const [letters = [], digits = []] = [form, cell].map((text) => text.trim().split(/[./ -]/));
+  const [letters = [], digits = []] = [form, cell].map((text) => text.trim().split(/[./ -]/, 4));
   const part = (letter: string): string =>
     digits[letters.findIndex((each) => each.toLowerCase().startsWith(letter))] ?? '';
   const day = `${part('y')}-${part('m').padStart(2, '0')}-${part('d').padStart(2, '0')}`;
@@ -117,8 +145,10 @@ function momentOf(cell: string, form = 'yyyy-mm-dd', timezone: string): string |
   return isDay ? startOfDay(day, timezone).toISOString() : undefined;
 }
 
-function* slices(bytes: Buffer): Generator<Buffer> {
+/** Pieces that each take a turn of the event loop. */
+async function* slices(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let start = 0; start < bytes.length; start += PIECE_LENGTH) {
+    await yieldToEventLoop();
     yield bytes.subarray(start, start + PIECE_LENGTH);
   }
 }

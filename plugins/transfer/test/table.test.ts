@@ -135,6 +135,31 @@ test.each([
   expect(faults(answer)).toEqual(expected);
 });
 
+describe('a table of more than 100 columns is refused,', () => {
+  const wide = (cell: string, delimiter: string): string => `${cell}${delimiter}`.repeat(101);
+
+  test.each([',', ';', '\t', '|'])('with the delimiter %j', async (delimiter) => {
+    for (const cell of ['', 'name', '"name"', '"na""me"']) {
+      for (const end of ['\n', '\r', '\r\n', '']) {
+        const headings = wide(cell, delimiter) + end;
+        const row = `name${end}${wide(cell, delimiter)}${end}`;
+        for (const csv of end === '' ? [headings] : [headings, row]) {
+          const answer = await bring({ csv, delimiter });
+          expectError(answer, 400, 'validation_error', /csv must have at most 100 columns\.$/);
+          expect(faults(answer)).toEqual([[csv === row ? 2 : 1, 'csv']]);
+        }
+      }
+    }
+  });
+
+  test('but not one of 100', async () => {
+    const columns = Array.from({ length: 99 }, (_, at) => `"Column, ${at}"`).join(';');
+    const csv = `Plant;${columns}\nFern;${'"a;""b"";c";'.repeat(98)}"d"\n`;
+    await bring({ csv, columns: { name: 'Plant', notes: 'Column, 98' } }).expect(201);
+    expect(await plantsOf()).toMatchObject([{ name: 'Fern', notes: 'd' }]);
+  });
+});
+
 test('a mapping to a missing column is a fault, and so is an invalid date format', async () => {
   const csv = 'Plant,Bought\nFern,3/14/2026\nOak,14.3.2026\n';
   const wrong = await bring({ csv, columns: { name: 'Pflanze' } });
