@@ -50,9 +50,9 @@ export async function checkedGarden(
     return { plants: await check.table(body.csv, body, account, limits.plants), photos: [] };
   }
   const { plants = [], photos = [] } = body as Partial<ImportedGarden>;
+  if (listOf(plants).length > limits.plants) return { plants: [], photos: [] };
   const events = listOf(plants).flatMap((each) => (isRecord(each) ? [each['events']] : []));
   const count = events.reduce<number>((sum, each) => sum + listOf(each).length, 0);
-  if (listOf(plants).length > limits.plants) return { plants: [], photos: [] };
   if (count > limits.events) {
     errors.add('plants', `must have at most ${limits.events.toLocaleString('en')} events in all`);
     return { plants: [], photos: [] };
@@ -178,6 +178,7 @@ class GardenCheck {
     if (given !== undefined && !Array.isArray(given)) this.#errors.add(path, 'must be an array');
     const found: T[] = [];
     for (const [index, item] of listOf(given).entries()) {
+      if (this.#errors.isFull) break;
       const place = `${path}[${index}]`;
       if (isRecord(item)) found.push(await check(item, `${place}.`));
       else this.#errors.add(place, 'must be of type object');

@@ -1,7 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-import { JsonFault, parseJson, prototypeKeyIn, JSON_VALIDATION } from '../core/text/json';
+import { parseJson, prototypeKeyIn, JSON_VALIDATION } from '../core/text/json';
+import { JsonFault } from '../core/text/json-limits';
 import { OperatorError } from '../core/errors';
 import { printable } from '../core/text/text';
 import { reasonOf } from '../core/values';

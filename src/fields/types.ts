@@ -50,7 +50,7 @@ export function oneOf<const Values extends readonly string[]>(
 export function someOf<const Values extends readonly string[]>(
   values: Values,
 ): Field<Values[number][]> {
-  const list = Joi.array().items(joi.oneOf(values)).min(1).unique();
+  const list = joi.someOf(joi.oneOf(values), values.length);
   return field({ input: list, output: list, path: [String] });
 }
 

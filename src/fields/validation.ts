@@ -66,6 +66,9 @@ interface Place {
   line?: number;
 }
 
+/** How many faults are counted. */
+const MAX_COUNTED = 1000;
+
 /** Collects the faults of a body and query (docs/api.md, "Requests"). */
 export class ValidationErrors {
   readonly #place: Place;
@@ -102,6 +105,11 @@ export class ValidationErrors {
     this.#add(field ?? context?.label ?? '', () => `${path}${message}.`);
   }
 
+  /** Whether further faults are not even counted, so that looking for them is in vain. */
+  get isFull(): boolean {
+    return this.#fields.size === MAX_COUNTED;
+  }
+
   /** The number of faults, including those that are not listed. */
   get count(): number {
     return this.#fields.size;
@@ -116,7 +124,7 @@ export class ValidationErrors {
   #add(field: string, messageFor: (name: string) => string): void {
     const { path = '', line } = this.#place;
     const key = `${line ?? ''} ${path}${field}`;
-    if (this.#fields.has(key)) return;
+    if (this.isFull || this.#fields.has(key)) return;
     this.#fields.add(key);
     if (this.#listed.length === this.#max) return;
     const name = quoted(`${path}${field}`);

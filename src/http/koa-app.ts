@@ -6,6 +6,7 @@ import Koa, { type Middleware } from 'koa';
 import helmet from 'koa-helmet';
 
 import { validationError } from '../core/errors';
+import { MAX_QUERY_PARAMETERS } from '../core/http/request-limits';
 import { hostSettings } from '../core/settings/host-settings';
 import { RESPONSE_HEADERS } from '../core/http/response-headers';
 import { RESOURCE_DOCUMENT } from '../core/settings/public-origin';
@@ -112,6 +113,10 @@ const requireTarget: Middleware = async (ctx, next) => {
   // An absolute-form target may be malformed.
   if (!/^[/*]/.test(ctx.url) && !URL.canParse(ctx.url)) {
     throw validationError.error('The request target is not a valid URL.');
+  }
+  // Koa compares each parameter with all others.
+  if (ctx.querystring.split('&', MAX_QUERY_PARAMETERS + 1).length > MAX_QUERY_PARAMETERS) {
+    throw validationError.error(`The query must have at most ${MAX_QUERY_PARAMETERS} parameters.`);
   }
   await next();
 };

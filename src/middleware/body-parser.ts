@@ -9,8 +9,9 @@ import {
   unsupportedMediaType,
   validationError,
 } from '../core/errors';
-import { DepthFault, JsonFault, parseJson, parseText } from '../core/text/json';
-import { MAX_BODY_KIB } from '../core/http/request-limits';
+import { parseJson, parseText } from '../core/text/json';
+import { JsonFault, StructureFault } from '../core/text/json-limits';
+import { MAX_BODY_KIB, MAX_BODY_VALUES } from '../core/http/request-limits';
 import { yieldToEventLoop } from '../core/async';
 import type { LargeBody } from '../plugins/operation';
 
@@ -27,7 +28,7 @@ interface Expected {
  * of the media type of `large` becomes one field.
  *
  * @throws ApiError invalid_json, unsupported_media_type, payload_too_large, or validation_error if
- *   the body is nested too deep
+ *   the structure of the body is too large
  */
 export function bodyParserOf({ isRequired, large }: Expected): Middleware {
   const types = ['application/json', ...(large ? [large.text.type] : [])];
@@ -84,10 +85,12 @@ function content(large: Expected['large']): Middleware {
     if (body.length > LONG) await yieldToEventLoop();
     try {
       const isText = large && request.is(large.text.type);
-      request.body = isText ? { [large.text.field]: parseText(body) } : parseJson(body);
+      request.body = isText
+        ? { [large.text.field]: parseText(body) }
+        : parseJson(body, MAX_BODY_VALUES);
     } catch (error) {
       if (!(error instanceof JsonFault)) throw error;
-      const kind = error instanceof DepthFault ? validationError : invalidJson;
+      const kind = error instanceof StructureFault ? validationError : invalidJson;
       throw kind.error(`The request body ${error.message}.`);
     }
     await next();

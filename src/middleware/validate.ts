@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import type { Context, Middleware } from 'koa';
 
-import { fieldError, invalidJson, validationError } from '../core/errors';
+import { fieldError, invalidJson } from '../core/errors';
 import { ACCOUNT_ID } from '../core/identity';
 import { isUuid } from '../core/ids';
 import { isRecord } from '../core/values';
@@ -10,9 +10,6 @@ import { descriptionOf } from '../fields/description';
 import type { Operation } from '../plugins/operation';
 import type { CallInput } from '../plugins/protocol-endpoint';
 import { callerOf, type ValidInput } from './state';
-
-/** More than any operation takes. */
-const MAX_QUERY_PARAMETERS = 50;
 
 const WHOLE_NUMBER = /^(0|-?[1-9]\d{0,15})$/;
 
@@ -78,7 +75,7 @@ function requireObject(body: unknown): object {
  * Returns a function that reads the query of a request for an operation. Query strings are text, so
  * numbers and booleans are converted where the schema has them.
  *
- * @throws ApiError validation_error if there are too many parameters, or one is not UTF-8
+ * @throws ApiError validation_error if a parameter is not UTF-8
  */
 function queryReader(
   operation: Operation,
@@ -104,9 +101,6 @@ function queryReader(
 }
 
 function queryOf(ctx: Context): Context['query'] {
-  if (ctx.querystring.split('&', MAX_QUERY_PARAMETERS + 1).length > MAX_QUERY_PARAMETERS) {
-    throw validationError.error(`The query must have at most ${MAX_QUERY_PARAMETERS} parameters.`);
-  }
   for (const parameter of ctx.querystring.split('&')) {
     if (decoded(parameter) !== undefined) continue;
     const name = decoded(parameter.split('=', 1)[0] ?? '') ?? '';

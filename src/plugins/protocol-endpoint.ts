@@ -126,7 +126,7 @@ export interface ProtocolApi extends ApiDescription {
    * Parses the body as JSON.
    *
    * @throws ApiError invalid_json, unsupported_media_type, payload_too_large, or validation_error if
-   *   the body is nested too deep
+   *   the structure of the body is too large
    */
   readJson(ctx: Context): Promise<unknown>;
   /**

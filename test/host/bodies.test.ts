@@ -4,7 +4,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 
 import { errorOf, exchange, type RawAnswer, send } from '../support/raw';
 import type { TestService, TestUser } from '../support/service';
-import { faultsOf } from '../support/shapes';
+import { expectError, faultsOf } from '../support/shapes';
 import { startService } from '../support/program';
 
 /** The limit for bodies: 100 KiB. */
@@ -171,6 +171,56 @@ describe('text', () => {
     const answer = await post(JSON.stringify({ name }));
     expect(answer.status).toBe(201);
     expect(JSON.parse(answer.body)).toMatchObject({ name });
+  });
+});
+
+describe('the structure', () => {
+  const deep = (levels: number): string => `{"name":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+
+  test.each(['/api/plants', '/api/import', '/api/mcp', '/oauth/register'])(
+    'that is 27,000 levels deep gets 400 at %s',
+    async (path) => {
+      for (const levels of [32, 27_000]) {
+        const answer = await service.anonymous
+          .post(path)
+          .auth(user.token, { type: 'bearer' })
+          .type('json')
+          .send(deep(levels));
+        expect([answer.status, answer.text]).toEqual([
+          400,
+          expect.stringMatching(/32 levels|parse/),
+        ]);
+      }
+    },
+  );
+
+  test('of 31 levels in a field is that of an invalid field', async () => {
+    const answer = await post(deep(31));
+    expectRefusal(answer, 400, 'validation_error', 'name must be a string.');
+  });
+
+  test('with an object of more than 100 fields gets 400, however they are written', async () => {
+    const object = (count: number): string =>
+      `{${Array.from({ length: count }, (_, at) => `"\\":{${at}" : [":", {"a":1}]`).join(' , ')}}`;
+    const message = 'The request body must not have an object of more than 100 fields.';
+    expectRefusal(await post(object(101)), 400, 'validation_error', message);
+    expectRefusal(await post(`{"a":[${object(101)}]}`), 400, 'validation_error', message);
+    expect(faultsOf({ body: JSON.parse((await post(object(100))).body) as unknown })).toHaveLength(
+      20,
+    );
+  });
+
+  test('of more than 200,000 values gets 400', async () => {
+    const photos = (count: number) =>
+      service.anonymous
+        .post('/api/import')
+        .auth(user.token, { type: 'bearer' })
+        .type('json')
+        .send(`{"photos":[${'0,'.repeat(count)}0],"plants":[]}`);
+    const message = 'The request body must not have more than 200,000 values.';
+    expectError(await photos(200_000), 400, 'validation_error', message);
+    const counted = /^photos\[0\] must be of type object \(and 999 more faults\)\.$/;
+    expectError(await photos(190_000), 400, 'validation_error', counted);
   });
 });
 

@@ -9,6 +9,9 @@ import { pluginsUnderTest } from './plugins';
 
 const app = new App({ plugins: pluginsUnderTest(), env: {}, log: pino({ level: 'silent' }) });
 
+/** All operations, and all other endpoints. */
+export const { operations: OPERATIONS, protocols: PROTOCOLS } = app.description;
+
 /** The operations that tools call, by the name of the tool: rows for `test.each`. */
 export function toolRows(): [tool: string, operation: Operation][] {
   return app.operations.flatMap((operation) =>

@@ -1,8 +1,11 @@
+import type { IncomingMessage } from 'node:http';
+
 import type { Context, Middleware } from 'koa';
 import compose from 'koa-compose';
 import type Provider from 'oidc-provider';
 
 import { notFound, rateLimited } from '../../../src/core/errors';
+import { JsonLimits } from '../../../src/core/text/json-limits';
 import type {
   ProtocolApi,
   ProtocolEndpoint,
@@ -82,6 +85,7 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
     if (nonce !== undefined && !scopesIn(others['scope']).includes('openid')) ctx.query = others;
   };
   const mayRegister: Guard = async (ctx, api) => {
+    limitJson(ctx.req);
     const isWithin = await store.spend(`register ${api.clientOf(ctx)}`, REGISTRATIONS);
     if (isWithin && (await store.documents.countDocuments({ kind: 'Client' })) < MAX_CLIENTS)
       return;
@@ -126,6 +130,19 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
       methods: { GET: shown(resuming) },
     },
   ];
+}
+
+/** Limits the structure of a JSON body that the library will read. */
+function limitJson(request: IncomingMessage): void {
+  const limits = new JsonLimits();
+  const read = request.iterator.bind(request);
+  request.iterator = async function* limited(options) {
+    // Nothing sets an encoding, so chunks are bytes.
+    for await (const chunk of read(options) as AsyncIterable<Buffer>) {
+      limits.read(chunk);
+      yield chunk;
+    }
+  };
 }
 
 /** Lets the library handle a request. */

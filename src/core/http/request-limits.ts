@@ -1,4 +1,8 @@
 export const MAX_BODY_KIB = 100;
+/** The maximum number of values in a body, counting those within others. */
+export const MAX_BODY_VALUES = 200_000;
+/** The maximum number of parameters of a query: more than any operation or endpoint takes. */
+export const MAX_QUERY_PARAMETERS = 50;
 
 /** The maximum length of an Idempotency-Key, in characters. */
 export const MAX_KEY_LENGTH = 255;
