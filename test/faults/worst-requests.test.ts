@@ -77,7 +77,7 @@ function fromNextAddress(): Record<string, string> {
 async function during(request: Request): Promise<{ status: number; wait: number }> {
   const { method, path, type = 'application/json', body, isPlain = false, headers } = request;
   const sent = body === undefined || isPlain ? body : gzipSync(body, { level: 1 });
-  let isServed = false;
+  const state = { isServed: false };
   const answered = send(server.url, method, path, {
     headers: {
       Authorization: `Bearer ${path.startsWith('/api/accounts') ? backend : token}`,
@@ -90,14 +90,16 @@ async function during(request: Request): Promise<{ status: number; wait: number 
       ...headers,
     },
     ...(sent !== undefined && { body: sent }),
-  }).finally(() => (isServed = true));
+  }).finally(() => {
+    state.isServed = true;
+  });
   let wait = 0;
   do {
     const begun = performance.now();
     const probe = { headers: fromNextAddress(), agent: keptConnections };
     await send(server.url, 'GET', '/healthz', probe);
     wait = Math.max(wait, performance.now() - begun);
-  } while (!isServed);
+  } while (!state.isServed);
   return { status: (await answered).status, wait: Math.round(wait) };
 }
 
