@@ -19,6 +19,7 @@ export function routes(care: CareService, actions: CareActions): Operation[] {
       query: dueCareQuery,
       response: {
         schema: dueCare,
+        itemKey: ['plantId', 'scheduleId', 'type', 'dueOn'],
         description:
           'By day, then in the order of the list of plants. With `to` at most 5,000 items: `through` is the last day that is listed in full',
       },

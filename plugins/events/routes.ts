@@ -87,7 +87,11 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       feature: monthlyView,
       params: { id: plantNotFound },
       query: monthQuery,
-      response: { schema: eventArray, description: 'The events, newest first' },
+      response: {
+        schema: eventArray,
+        itemKey: ['id', 'occurredAt'],
+        description: 'The events, newest first',
+      },
       tool: {
         name: 'list_month_events',
         description: 'List all events of a plant between two moments. Pro tier only.',
@@ -178,7 +182,7 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
         name: 'log_care',
         requires: ['type'],
         description:
-          'Log the same care of several plants, or of all at a location, all or nothing. To undo it pass the ids of the items to delete_events.',
+          'Log the same care of several plants, or of all at a location, all or nothing. To undo it pass the ids of the items to delete_events; if hasMore is true, search_events with sort createdAt lists the others.',
       },
       handler: ({ tx, body }) => bulk.log(tx, body),
     }),

@@ -16,8 +16,10 @@ export function routes(insights: InsightService): Operation[] {
       tool: {
         name: 'get_insights',
         description:
-          'Read totals (overview), watering streaks in days, species, and growth by plant and unit. Only if sections names them: growthSeries (by month, last 12 months) and careActivityByDay (long). For single events, or growth since a moment, use search_events.',
-        defaults: { sections: 'overview,wateringStreaks,speciesDistribution,growthTracking' },
+          'Read totals (overview) and watering streaks in days. sections names others: speciesDistribution, careActivityByDay (from, to), growthTracking (totals by plant and unit) and growthSeries (by month, last 12 months; both by plantId). For single events, or growth since a moment, use search_events.',
+        defaults: { sections: 'overview,wateringStreaks' },
+        narrow:
+          'Ask for fewer sections, or fewer days of careActivityByDay (from, to), or growth of one plant (plantId). For single species use list_plants with q.',
       },
       handler: ({ account, query, ...call }) => insights.read(account, query, call),
     }),

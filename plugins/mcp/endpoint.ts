@@ -108,7 +108,9 @@ export class Endpoint {
     try {
       const { operation, input } = tool.arguments.toCall(args);
       const { status, json } = await api.call(operation, input, ctx);
-      return status < 400 ? successResult(json) : errorResult(storedError(json, tool), tool, args);
+      return status < 400
+        ? successResult(json, tool)
+        : errorResult(storedError(json, tool), tool, args);
     } catch (error) {
       if (error instanceof ApiError) {
         caller.challenge = scopeChallenge(error, tool.operation, caller);

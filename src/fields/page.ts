@@ -1,6 +1,6 @@
 import Joi from 'joi';
 
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../core/http/request-limits';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, TOOL_PAGE_SIZE } from '../core/http/request-limits';
 import { descriptionOf } from './description';
 import { integer, nullable, named, nameOf } from './joi';
 
@@ -11,14 +11,20 @@ export interface PageQuery {
 }
 
 /** @param items the name of the items, in the plural */
-export function pageQuery(items: string): Joi.StrictSchemaMap<PageQuery> {
+export function pageQuery(
+  items: string,
+  defaultLimit = DEFAULT_PAGE_SIZE,
+): Joi.StrictSchemaMap<PageQuery> {
   return {
-    limit: integer(1, MAX_PAGE_SIZE).default(DEFAULT_PAGE_SIZE).description(`${items} a page`),
+    limit: integer(1, MAX_PAGE_SIZE).default(defaultLimit).description(`${items} a page`),
     cursor: Joi.string()
       .allow('')
       .description('nextCursor of the previous page; valid for the same list only'),
   };
 }
+
+/** The page that a tool shows of a list which has no pages over REST. */
+export const toolPageQuery = Joi.object<PageQuery, true>(pageQuery('Items', TOOL_PAGE_SIZE));
 
 export interface Page<View> {
   items: View[];

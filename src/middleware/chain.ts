@@ -8,7 +8,6 @@ import type { MongoHealth } from '../data/mongodb/mongo-health';
 import type { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
 import { hasEtag, isConditional, readsBody, requiredScopes } from '../plugins/operation-facts';
-import { answerInParts } from './list-parts';
 import { authenticate } from './authenticate';
 import { bodyParserOf } from './body-parser';
 import { conditional, etag, ifMatch, noStore } from './conditional';
@@ -49,7 +48,7 @@ export function chainOf(operation: Operation, services: Services): Middleware[] 
     isConditional(operation) && conditional,
     operation.method === 'GET' && !isConditional(operation) && noStore,
     !isConditional(operation) && hasEtag(operation) && etag,
-    ...respond(operation, services, operation.idempotent),
+    ...respond(operation, services),
   ]);
 }
 
@@ -58,8 +57,7 @@ export function toolChainOf(operation: Operation, services: Services): Middlewar
   return steps([
     ...authorize(operation, services),
     validate(operation),
-    operation.method !== 'GET' && answerInParts(operation),
-    ...respond(operation, services, true),
+    ...respond(operation, services),
   ]);
 }
 
@@ -72,8 +70,7 @@ function authorize(operation: Operation, { rateLimits }: Services): Step[] {
   ];
 }
 
-/** @param isKeyed whether the write may have an Idempotency-Key */
-function respond(operation: Operation, services: Services, isKeyed: boolean): Step[] {
+function respond(operation: Operation, services: Services): Step[] {
   const { concurrency, cache } = services;
   if (operation.method === 'GET') {
     return [
@@ -86,7 +83,7 @@ function respond(operation: Operation, services: Services, isKeyed: boolean): St
   if (operation.method === 'PUT') return [concurrency.writes, putHandler(operation)];
   return [
     concurrency.writes,
-    isKeyed && idempotency(operation, services),
+    operation.idempotent && idempotency(operation, services),
     transaction(operation, services, [
       ...steps([operation.state && ifMatch(operation.state)]),
       writeHandler(operation, services),

@@ -13,9 +13,9 @@ import type { ReadCall } from '../plugins/call';
 import type { Operation } from '../plugins/operation';
 import { operationName } from '../plugins/operation-facts';
 import { actingOf } from './authenticate';
-import { partOfRead } from './list-parts';
+import { pageOfRead } from './pages';
 import { revisionEtag } from './response-cache';
-import { callerOf } from './state';
+import { callerOf, type PageInput } from './state';
 import { isDryRun } from './validate';
 import { toClientError } from './client-error';
 
@@ -27,8 +27,8 @@ export function readHandler(operation: Operation, { mongo }: { mongo: MongoHealt
     const { state } = ctx;
     const call = readCallOf(ctx);
     const read = (): Promise<unknown> => mongo.untilDown(() => run(operation, call));
-    const { part } = state.input;
-    const value = part ? await partOf(part, call, await read()) : await read();
+    const { page } = state.input;
+    const value = page ? await pageOf(await read(), page, call) : await read();
     ctx.status = status;
     ctx.type = 'application/json';
     if (!isAsyncIterable(value) && !(value instanceof TextStream)) {
@@ -49,16 +49,19 @@ export function readHandler(operation: Operation, { mongo }: { mongo: MongoHealt
     else ctx.body = Readable.from(typeof made === 'string' ? [made] : made, { objectMode: false });
   };
 
-  function partOf(
-    part: NonNullable<Context['state']['input']['part']>,
-    call: ReadCall<unknown, string>,
+  function pageOf(
     value: unknown,
-  ): Promise<unknown> {
-    return partOfRead(isAsyncIterable(value) ? mongo.eachUntilDown(value) : value, part, {
-      list: [call.account.id, operationName(operation), call.params, call.query],
+    page: PageInput,
+    call: ReadCall<unknown, string>,
+  ): Promise<object> {
+    const { itemKey = ['id'] } = operation.response;
+    const query = call.query as Readonly<Record<string, unknown>>; // Joi returns an object.
+    const { sort } = query;
+    return pageOfRead(isAsyncIterable(value) ? mongo.eachUntilDown(value) : value, page, {
+      list: [call.account.id, operationName(operation), call.params, query],
+      itemKey: typeof sort === 'string' ? [...itemKey, sort] : itemKey,
       readPage: (limit) => {
-        const query = { ...(call.query as object), limit }; // Every page has a limit.
-        return mongo.untilDown(() => run(operation, { ...call, query }));
+        return mongo.untilDown(() => run(operation, { ...call, query: { ...query, limit } }));
       },
     });
   }

@@ -28,9 +28,7 @@ export function idempotency(
 ): Middleware {
   return async function idempotency(ctx, next) {
     const { state } = ctx;
-    // Node joins repeats.
-    const sent = operation.idempotent ? ctx.headers['idempotency-key'] : undefined;
-    const key = state.idempotencyKey ?? (sent as string | undefined);
+    const key = ctx.headers['idempotency-key'] as string | undefined; // Node joins repeats.
     // A dry run has no effect, so it may be repeated.
     if (key === undefined || isDryRun(state.input)) {
       await next();
@@ -47,7 +45,6 @@ export function idempotency(
     const request = { userId, key, fingerprint: fingerprintOf(operation.method, path, body) };
     state.request = request;
     const { response, replayed } = await store.runOnce(request, async () => {
-      if (state.refuseWrite) throw state.refuseWrite;
       try {
         await next();
       } catch (error) {

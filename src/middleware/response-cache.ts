@@ -66,13 +66,13 @@ export class ResponseCache {
   keyOf(
     operation: Operation,
     account: Account,
-    { params, query, part }: ValidInput,
+    { params, query, page }: ValidInput,
   ): ResponseKey | undefined {
     // The revision on one shard may be visible before the data on another.
     if (!operation.cacheable || this.#isSharded) return undefined;
     const { id, createdAt, revision } = account;
     // The revisions of an account that was deleted and created again start over.
-    const name = [id, createdAt.getTime(), operationName(operation), params, query, part];
+    const name = [id, createdAt.getTime(), operationName(operation), params, query, page];
     return { name: JSON.stringify(name), revision };
   }
 

@@ -2,11 +2,11 @@ import type { Context } from 'koa';
 import type { Logger } from 'pino';
 
 import type { Content } from '../core/http/content';
-import type { ApiError } from '../core/errors';
 import type { Principal } from '../core/identity';
 import type { RequestIdentity } from '../data/idempotency/idempotency';
 import type { Transaction } from '../data/writing/transaction';
-import type { CallInput, ListPart } from '../plugins/protocol-endpoint';
+import type { PageQuery } from '../fields/page';
+import type { CallInput, PageRequest } from '../plugins/protocol-endpoint';
 
 /** The validated input of a call. */
 export interface ValidInput {
@@ -14,8 +14,11 @@ export interface ValidInput {
   params: Readonly<Record<string, string>>;
   query: unknown;
   body: unknown;
-  part?: ListPart | undefined;
+  page?: PageInput | undefined;
 }
+
+/** The page of a list that a caller asks for. */
+export type PageInput = PageQuery & Pick<PageRequest, 'maxLength'>;
 
 /** Identifies a response, which changes with the account's revision alone. */
 export interface ResponseKey {
@@ -58,10 +61,6 @@ declare module 'koa' {
     etag?: string | undefined;
     /** From `transaction`. */
     tx?: Transaction;
-    /** From `answerInParts`: the key of the write, in place of that of the request. */
-    idempotencyKey?: string;
-    /** From `answerInParts`: the error if the response to the write is not stored. */
-    refuseWrite?: ApiError | undefined;
     /** From `idempotency`: under what the response is stored in the transaction of its effect. */
     request?: RequestIdentity;
     /** The code of the error response. */

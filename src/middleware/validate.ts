@@ -7,6 +7,7 @@ import { isUuid } from '../core/ids';
 import { isRecord } from '../core/values';
 import { checked, ValidationErrors } from '../fields/validation';
 import { descriptionOf } from '../fields/description';
+import { type PageQuery, toolPageQuery } from '../fields/page';
 import type { Operation } from '../plugins/operation';
 import type { CallInput } from '../plugins/protocol-endpoint';
 import { callerOf, type ValidInput } from './state';
@@ -53,6 +54,10 @@ async function validateInput(
   else if (input.body !== undefined) checked(NOTHING, requireObject(input.body), errors);
   // The schema of this operation has just validated the body.
   if (large) body = await large.check(body as never, errors, callerOf(ctx).account);
+  const page = input.page && {
+    ...(checked(toolPageQuery, input.page.query, errors) as PageQuery), // By its schema.
+    maxLength: input.page.maxLength,
+  };
   errors.throwIfAny();
   const params: Record<string, string> = {};
   for (const [name, error] of Object.entries(operation.params ?? {})) {
@@ -61,7 +66,7 @@ async function validateInput(
     if (isAccount ? !ACCOUNT_ID.test(id) : !isUuid(id)) throw error.error();
     params[name] = isAccount ? id : id.toLowerCase();
   }
-  return { params, query, body, part: input.part };
+  return { params, query, body, page };
 }
 
 const NOTHING = Joi.object({});

@@ -34,6 +34,8 @@ interface AssistantTool {
   instead?: Operation;
   /** The field of the body that the tool sets to null with `cancel: true`. */
   cancels?: string;
+  /** How to ask for less, in a sentence, if the result may be too long for a tool. */
+  narrow?: string;
 }
 
 /** A part of the service that only some tiers have. */
@@ -77,6 +79,11 @@ interface OperationResponse {
   description: string;
   /** A media type besides JSON, of texts that the handler may return instead. */
   orType?: string;
+  /**
+   * Of a list without pages, the fields that identify an item and determine its place, besides the one that
+   * `sort` names: a page of a tool begins after items that are still there. `id` unless given.
+   */
+  itemKey?: readonly string[];
 }
 
 /** A body that may be larger than others. Each account may send one at a time. */

@@ -69,15 +69,15 @@ export interface CallInput {
   body: unknown;
   /** Faults that the protocol found; `what` completes a sentence about the field. */
   faults?: readonly { field: string; what: string }[];
-  /** The part of a list to return, for callers that cannot read long responses. */
-  part?: ListPart | undefined;
+  /** The page of a list to return, for callers that cannot read long responses. */
+  page?: PageRequest | undefined;
 }
 
-export interface ListPart {
-  /** The maximum length of its JSON, in UTF-16 code units; there is always one item. */
+export interface PageRequest {
+  /** The maximum length of the response as JSON, in UTF-16 code units; a page has at least one item. */
   maxLength: number;
-  /** `nextCursor` of the previous part. */
-  cursor?: string | undefined;
+  /** `limit` and `cursor` of a list without pages, before validation. */
+  query: object;
 }
 
 /** The response to a tool call. */

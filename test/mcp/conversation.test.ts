@@ -68,16 +68,17 @@ test('an assistant finds the fern watered longest ago, waters it, logs growth, c
     growthAmount: 3,
     photos: [{ id: photo['id'] }],
   });
-  expect((await tool(me, 'get_insights'))['growthTracking']).toEqual([
-    expect.objectContaining({ plantId: id, unit: 'cm', total: 3, measurements: 1 }),
-  ]);
+  expect(
+    (await tool(me, 'get_insights', { sections: 'growthTracking' }))['growthTracking'],
+  ).toEqual([expect.objectContaining({ plantId: id, unit: 'cm', total: 3, measurements: 1 })]);
 
   expect(await tool(me, 'delete_event', { id: latest?.['id'] })).toEqual({ success: true });
   expect((await items('list_events', { id })).map((event) => event['id'])).not.toContain(
     growth['id'],
   );
 
-  const insights = await tool(me, 'get_insights');
+  const sections = 'overview,wateringStreaks,growthTracking';
+  const insights = await tool(me, 'get_insights', { sections });
   expect(insights).toMatchObject({
     overview: { totalPlants: 4, totalEvents: 7, totalPhotos: 1 },
     wateringStreaks: {

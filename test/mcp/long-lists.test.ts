@@ -1,253 +1,228 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
 import { DAY_MS } from '../../src/core/time';
+import { jsonSchemaOf } from '../../src/fields/json-schema';
 import type { TestService } from '../support/service';
 import { record, records } from '../support/client';
-import { assistant, type Assistant, callTool, listTools, refused, tool } from './support';
 import {
-  LARGEST_SINCE,
-  startService,
-  storeLargest,
-  storePlants,
-  toolRows,
-} from '../support/program';
+  dayIn,
+  idOf,
+  keyOf,
+  keysOf,
+  listed,
+  LONG_NOTE,
+  pageOf,
+  pagesOf,
+  storeGarden,
+} from './pages';
+import { assistant, type Assistant, callTool, listTools, refused } from './support';
+import { loadSeeds, startService, toolRows } from '../support/program';
 
-/** The maximum length of a response with a list, in characters. */
-const LONGEST = 60_000;
+const NOW = Date.now();
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startService({ env: { TIER_PRO_PLANTS: '100000' } });
+  service = await startService();
+  await announce(30);
 });
 afterAll(() => service.close());
 
-/** The response over REST. */
-async function read({ user }: Assistant, path: string): Promise<unknown> {
-  return (await user.get(path).expect(200)).body as unknown;
-}
-
-/** All parts of a list, in order; each must be short. */
-async function partsOf(
-  caller: Assistant,
-  name: string,
-  given: object = {},
-): Promise<Record<string, unknown>[]> {
-  const parts: Record<string, unknown>[] = [];
-  let cursor: unknown;
-  do {
-    const { structuredContent, content } = await callTool(caller, name, { ...given, cursor });
-    const part = record(structuredContent);
-    parts.push(part);
-    if (lengthOfLists(part) > 1) expect(content[0]?.text.length).toBeLessThanOrEqual(LONGEST);
-    // As few parts as possible: the next item did not fit.
-    cursor = part['nextCursor'];
-    expect(part['hasMore'] ?? false).toBe(typeof cursor === 'string');
-  } while (typeof cursor === 'string');
-  return parts;
-}
-
-function lengthOfLists(part: Record<string, unknown>): number {
-  return Object.values(part)
-    .filter((each) => Array.isArray(each))
-    .reduce((sum: number, each: unknown[]) => sum + each.length, 0);
-}
-
-function itemsOf(parts: readonly Record<string, unknown>[]): Record<string, unknown>[] {
-  return parts.flatMap(({ items }) => records(items));
-}
-
-/** A user with plants and events of the maximum size. */
-async function largest(counts: { plants: number; events: number }) {
-  const caller = await assistant(service);
-  return { caller, ...(await storeLargest(service.app, caller.user.id, counts)) };
-}
-
-/** A user with many plants that have frequencies. */
-async function crowded(count: number): Promise<Assistant> {
-  const caller = await assistant(service);
-  const long = (word: string, index: number) => `${word} ${index} ${'x'.repeat(80)}`;
-  const plants = Array.from({ length: count }, (_, index) => ({
-    name: long('Plant', index),
-    species: long('Species', index),
-    location: long('Location', index),
-    wateringFrequencyDays: 7,
-    fertilizerFrequencyDays: 30,
-    mossPoleNeeded: false,
-    toxic: false,
+async function announce(count: number): Promise<void> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'seeds-'));
+  const announcements = Array.from({ length: count }, (_, index) => ({
+    id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+    textEn: `News ${index}: ${'word '.repeat(100)}`,
+    textFr: 'Nouvelles',
   }));
-  await storePlants(service.app, caller.user.id, plants);
-  return caller;
+  await writeFile(path.join(folder, 'announcements.json'), JSON.stringify(announcements));
+  await loadSeeds(service.app, folder);
+  await rm(folder, { recursive: true });
 }
 
-describe('a list that is too long for one response', () => {
+const monthStart = NOW - 30 * DAY_MS;
+const monthEnd = NOW + DAY_MS;
+/** A list of the tool, and its address over REST. */
+const LISTS: [tool: string, given: object, address: (id: string) => string][] = [
+  ['list_plants', {}, () => '/api/plant-summaries?'],
+  ['list_plants', { view: 'full' }, () => '/api/plants?'],
+  ['list_plants', { sort: 'name' }, () => '/api/plants?sort=name'],
+  ['list_locations', {}, () => '/api/locations'],
+  ['list_due_care', {}, () => '/api/care?'],
+  ['list_due_care', { to: dayIn(7) }, () => `/api/care?to=${dayIn(7)}`],
+  ['list_events', {}, (of) => `/api/plants/${of}/events?`],
+  [
+    'list_month_events',
+    { monthStart, monthEnd },
+    (of) => `/api/plants/${of}/events/month?monthStart=${monthStart}&monthEnd=${monthEnd}`,
+  ],
+  ['search_events', {}, () => '/api/events?'],
+  ['search_events', { q: '1 bought' }, () => '/api/events?q=1%20bought'],
+  ['search_events', { sort: 'createdAt' }, () => '/api/events?sort=createdAt'],
+  ['list_schedules', {}, (of) => `/api/plants/${of}/schedules`],
+  ['list_photos', {}, () => '/api/photos?'],
+  ['list_announcements', {}, () => '/api/announcements'],
+  ['list_reminders', {}, () => '/api/reminders'],
+];
+
+/** The arguments of a call, with the id of a plant if the tool takes one. */
+function givenTo(name: string, given: object, id: string): object {
+  const [, operation] = toolRows().find(([each]) => each === name) ?? [];
+  return operation?.params ? { id, ...given } : given;
+}
+
+/** A garden with many records of each kind, and its plant that has most of them. */
+async function gardenOf(plants: number): Promise<{ caller: Assistant; id: string }> {
+  const caller = await assistant(service);
+  const id = idOf((await storeGarden(service, caller, plants))[0]);
+  const { user } = caller;
+  const times = <T>(count: number, make: (index: number) => PromiseLike<T>): Promise<T[]> =>
+    Promise.all(Array.from({ length: count }, (_, index) => make(index)));
+  await times(60, (index) => {
+    const occurredAt = new Date(NOW - index * 60_000).toISOString();
+    return user.event(id, { type: 'note', text: `${index} ${LONG_NOTE}`, occurredAt });
+  });
+  await times(40, () => user.photo());
+  await times(20, async (index) => {
+    const mist = { care: 'other', label: `Mist ${index}`, everyDays: 3 };
+    await user.post(`/api/plants/${id}/schedules`, mist).expect(201);
+    const reminder = { plantId: id, title: `Turn ${index}`, everyDays: 3 };
+    await user.post('/api/reminders', reminder).expect(201);
+  });
+  return { caller, id };
+}
+
+/** Adds a plant, an event and a photo, changes a plant, and deletes one of each. */
+async function disturb({ user }: Assistant, id: string, step: number): Promise<void> {
+  const idsOf = async (address: string) => (await listed({ user }, address)).map(idOf);
+  const events = await idsOf(`/api/plants/${id}/events?`);
+  const photos = await idsOf('/api/photos?');
+  const plants = await idsOf('/api/plant-summaries?');
+  await Promise.all([
+    user.plant({ name: 'Newcomer', location: 'Attic' }),
+    user.event(id, { type: 'note', text: `11 ${LONG_NOTE}` }),
+    user.photo(),
+    user.patch(`/api/plants/${plants[step * 3 + 2]}`, { notes: 'Moved' }).expect(200),
+    user.delete(`/api/plants/${plants[step * 3 + 1]}`).expect(200),
+    user.delete(`/api/events/${events[step * 4]}`).expect(200),
+    user.delete(`/api/photos/${photos[step * 4]}`).expect(200),
+  ]);
+}
+
+describe.each([
+  [30, [1]],
+  [300, [25, 100, undefined]],
+])('of a garden of %i plants with long notes', (plants, limits) => {
   let caller: Assistant;
+  let id: string;
   beforeAll(async () => {
-    caller = await crowded(1000);
+    ({ caller, id } = await gardenOf(plants));
+  });
+
+  test.each(LISTS.flatMap((list) => limits.map((limit) => [...list, limit] as const)))(
+    '%s %j shows each item once, in order, while another client writes',
+    async (name, given, address, limit) => {
+      const before = new Set((await listed(caller, address(id))).map(keyOf));
+      let steps = 0;
+      const pages = await pagesOf(
+        caller,
+        name,
+        { ...givenTo(name, given, id), limit },
+        async () => {
+          // Else a list to which each step adds an item would have no end.
+          if (steps < 3) await disturb(caller, id, steps);
+          steps += 1;
+        },
+      );
+      const after = (await listed(caller, address(id))).map(keyOf);
+      const keys = keysOf(pages);
+      expect(new Set(keys).size).toBe(keys.length);
+      const stable = after.filter((key) => before.has(key));
+      const isStable = new Set(stable);
+      expect(keys.filter((key) => isStable.has(key))).toEqual(stable);
+      expect(stable.length).toBeGreaterThan(10);
+      for (const { items } of pages) expect(items.length).toBeLessThanOrEqual(limit ?? 25);
+    },
+  );
+});
+
+describe('a garden of 300 plants', () => {
+  let caller: Assistant;
+  let id: string;
+  beforeAll(async () => {
+    ({ caller, id } = await gardenOf(300));
+  });
+
+  test('every tool that returns a list is among these, and takes limit and cursor', async () => {
+    const lists = (await listTools(caller)).flatMap(({ name, inputSchema }) => {
+      const { limit, cursor } = record(inputSchema['properties']);
+      if (!cursor) return [];
+      const { minimum, maximum, description } = record(limit);
+      expect([name, minimum, maximum]).toEqual([name, 1, 100]);
+      expect(description).toContain('default 25');
+      return [name];
+    });
+    expect(new Set(LISTS.map(([name]) => name))).toEqual(new Set(lists));
+    for (const [name, { method, response }] of toolRows()) {
+      const { type, properties = {} } = jsonSchemaOf(response.schema, 'output');
+      const isList = method === 'GET' && (type === 'array' || 'items' in (properties as object));
+      expect([name, lists.includes(name)]).toEqual([name, isList]);
+    }
+  });
+
+  test('a client that cuts 20 characters out of the middle of long results reads every plant', async () => {
+    const names: unknown[] = [];
+    let cursor: unknown;
+    do {
+      const { content } = await callTool(caller, 'list_plants', {
+        view: 'full',
+        limit: 100,
+        cursor,
+      });
+      const [{ text } = { text: '' }] = content;
+      const shown = text.length <= 12_020 ? text : `${text.slice(0, 6000)}…${text.slice(-6000)}`;
+      const page = record(JSON.parse(shown));
+      names.push(...records(page['items']).map(({ name }) => name));
+      cursor = page['nextCursor'];
+    } while (cursor !== null);
+    const all = records(await listed(caller, '/api/plants?'));
+    expect(names).toEqual(all.map(({ name }) => name));
   });
 
   test.each([
-    ['list_plants', '/api/plant-summaries'],
-    ['list_locations', '/api/locations'],
-    ['list_due_care', '/api/care'],
-  ])('of %s comes in parts that together equal the response over REST', async (name, path) => {
-    const parts = await partsOf(caller, name);
-    expect(parts.length).toBeGreaterThan(1);
-    for (const part of parts.slice(0, -1)) {
-      expect(JSON.stringify(part).length).toBeGreaterThan(LONGEST / 2);
+    [0, /limit must be greater than or equal to 1/],
+    [101, /limit must be less than or equal to 100/],
+    [1.5, /limit must be an integer/],
+    ['many', /limit must be an integer/],
+  ])('a limit of %j is refused by every list', async (limit, message) => {
+    for (const [name, given] of LISTS) {
+      expect(await refused(caller, name, { ...givenTo(name, given, id), limit })).toMatch(message);
     }
-    const body = await read(caller, path);
-    const all = (Array.isArray(body) ? body : record(body)['items']) as unknown[];
-    expect(parts.flatMap(({ items }) => items as unknown[])).toEqual(all);
   });
 
-  test('of list_plants continues after the last item, whatever other items were deleted', async () => {
-    const first = await tool(caller, 'list_plants');
-    const shown = itemsOf([first]);
-    await caller.user.delete(`/api/plants/${String(shown[3]?.['id'])}`).expect(200);
-    const cursor = first['nextCursor'];
-    const [next] = itemsOf([await tool(caller, 'list_plants', { cursor })]);
-    const body = await read(caller, '/api/plant-summaries');
-    const all = records(body).map(({ id }) => id);
-    expect(all.indexOf(next?.['id'])).toBe(shown.length - 1);
+  test('a limit may be text, and a page has 25 items by default', async () => {
+    for (const limit of ['25', undefined, null, '']) {
+      expect((await pageOf(caller, 'list_locations', { limit })).items).toHaveLength(25);
+    }
   });
 
-  test('has to start again if its last item was deleted', async () => {
-    const first = await tool(caller, 'list_plants');
-    const last = itemsOf([first]).at(-1);
-    await caller.user.delete(`/api/plants/${String(last?.['id'])}`).expect(200);
-    expect(await refused(caller, 'list_plants', { cursor: first['nextCursor'] })).toMatch(
-      /^invalid_cursor: .*without cursor/,
-    );
-  });
-
-  test('has cursors that are valid only for the same call of the same account', async () => {
-    const { nextCursor: cursor } = await tool(caller, 'list_plants');
-    const other = await crowded(50);
+  test('a cursor is valid only for the same list of the same account', async () => {
+    const { nextCursor: cursor } = await pageOf(caller, 'list_plants', {});
+    const other = await assistant(service);
     const calls = [
       [other, 'list_plants', { cursor }],
       [caller, 'list_plants', { cursor, view: 'full' }],
       [caller, 'list_plants', { cursor, q: 'plant' }],
       [caller, 'list_locations', { cursor }],
+      [caller, 'list_photos', { cursor }],
       [caller, 'list_plants', { cursor: `${String(cursor)}A` }],
     ] as const;
     for (const [who, name, given] of calls) {
-      expect(await refused(who, name, given)).toMatch(/^invalid_cursor: /);
+      expect(await refused(who, name, given)).toMatch(/^invalid_cursor: .*without cursor/);
     }
     expect(await refused(caller, 'list_plants', { cursor: 7 })).toMatch(/cursor must be a string/);
+    // Of the same list, whatever its limit.
+    expect((await pageOf(caller, 'list_plants', { cursor, limit: 3 })).items).toHaveLength(3);
   });
-
-  test('of get_insights has its sections one after another', async () => {
-    const parts = await partsOf(caller, 'get_insights');
-    expect(parts.length).toBeGreaterThan(1);
-    const body = await read(caller, '/api/insights');
-    const { careActivityByDay: _, ...all } = record(body);
-    for (const part of parts) expect(part['overview']).toEqual(all['overview']);
-    for (const section of ['speciesDistribution', 'growthTracking']) {
-      expect(parts.flatMap((part) => records(part[section]))).toEqual(all[section]);
-    }
-  });
-});
-
-test('lists of the largest records have one item per part', async () => {
-  const { caller, plantId: id } = await largest({ plants: 5, events: 4 });
-  const month = { id, monthStart: LARGEST_SINCE, monthEnd: LARGEST_SINCE + DAY_MS };
-  const plants = await read(caller, '/api/plants');
-  expect(itemsOf(await partsOf(caller, 'list_plants', { view: 'full' }))).toEqual(plants);
-  const body = await read(caller, `/api/plants/${id}/events`);
-  const events = record(body)['items'];
-  for (const [name, given] of [
-    ['list_month_events', month],
-    ['list_events', { id, limit: 100 }],
-    ['search_events', { limit: 100 }],
-  ] as const) {
-    expect(itemsOf(await partsOf(caller, name, given))).toEqual(events);
-  }
-  const photos = await partsOf(caller, 'list_photos', { limit: 100 });
-  expect(itemsOf(photos)).toHaveLength(20);
-  expect(photos.length).toBeGreaterThan(1);
-});
-
-test('a long page is shortened, and keeps its kind of cursor', async () => {
-  const caller = await assistant(service);
-  const { id } = await caller.user.plant();
-  await Promise.all(
-    Array.from({ length: 60 }, (_, index) =>
-      caller.user.event(id, { type: 'note', text: `${index} ${'é'.repeat(1900)}` }),
-    ),
-  );
-  const body = await read(caller, '/api/events?limit=100');
-  const parts = await partsOf(caller, 'search_events', { limit: 100 });
-  expect(parts.length).toBeGreaterThan(2);
-  expect(itemsOf(parts)).toEqual(record(body)['items']);
-  // The same cursors as over REST.
-  const rest = `/api/events?limit=100&cursor=${String(parts[0]?.['nextCursor'])}`;
-  const rested = await read(caller, rest);
-  expect(itemsOf(parts.slice(1))).toEqual(record(rested)['items']);
-});
-
-describe('the response to log_care', () => {
-  const COUNT = 60;
-  let caller: Assistant;
-  let given: Record<string, unknown>;
-  beforeEach(async () => {
-    caller = await assistant(service);
-    const text = 'Leaves dusted, one by one. '.repeat(70);
-    await Promise.all(
-      Array.from({ length: COUNT }, () => caller.user.plant({ location: 'Attic' })),
-    );
-    given = { location: 'Attic', type: 'note', text };
-  });
-
-  async function logged(): Promise<number> {
-    const body = await read(caller, '/api/events?limit=100');
-    return records(record(body)['items']).length;
-  }
-
-  test('comes in parts if it is long, and logs once', async () => {
-    const items = itemsOf(await partsOf(caller, 'log_care', given));
-    expect(new Set(items.map(({ id }) => id)).size).toBe(COUNT);
-    expect(await logged()).toBe(COUNT);
-    await tool(caller, 'delete_events', { eventIds: items.map(({ id }) => id) });
-    expect(await logged()).toBe(0);
-  });
-
-  test('continues with an Idempotency-Key as well', async () => {
-    const key = { 'Idempotency-Key': 'once' };
-    const first = await callTool(caller, 'log_care', given, key);
-    expect(await callTool(caller, 'log_care', given, key)).toEqual(first);
-    const cursor = first.structuredContent?.['nextCursor'];
-    const second = await tool(caller, 'log_care', { ...given, cursor });
-    expect(itemsOf([record(first.structuredContent), second]).length).toBeGreaterThan(40);
-    expect(await logged()).toBe(COUNT);
-  });
-
-  test('a cursor never logs anything, even if it is invalid', async () => {
-    const { nextCursor: cursor } = await tool(caller, 'log_care', given);
-    const calls = [
-      { ...given, cursor: 'x' },
-      { ...given, text: 'Another', cursor },
-    ];
-    for (const each of calls) {
-      expect(await refused(caller, 'log_care', each)).toMatch(/^validation_error: cursor /);
-    }
-    const other = await assistant(service);
-    await other.user.plant({ location: 'Attic' });
-    expect(await refused(other, 'log_care', { ...given, cursor })).toMatch(/cursor/);
-    expect(await logged()).toBe(COUNT);
-  });
-
-  test('is complete if it is short, and the same as over REST', async () => {
-    const answer = await tool(caller, 'log_care', { location: 'Attic', type: 'watered' });
-    expect(Object.keys(answer)).toEqual(['items']);
-    expect(answer['items']).toHaveLength(COUNT);
-  });
-});
-
-test('every tool that returns lists takes a cursor, and no other does', async () => {
-  const me = await assistant(service);
-  const names = (await listTools(me))
-    .filter(({ inputSchema }) => 'cursor' in (inputSchema['properties'] as object))
-    .map(({ name }) => name);
-  const lists = toolRows().filter(([name]) => name.startsWith('list_'));
-  const care = ['complete_care', 'log_care', 'skip_care', 'snooze_care'];
-  const others = ['get_insights', 'search_events', ...care];
-  expect([...names].sort()).toEqual([...lists.map(([name]) => name), ...others].sort());
 });

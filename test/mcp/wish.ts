@@ -1,8 +1,8 @@
 import { record, records } from '../support/client';
 import { type Assistant, callTool } from './support';
 
-/** The maximum cost of a wish. */
-const CALLS = 3;
+/** The maximum cost of a wish; a long list takes a call for each page. */
+const CALLS = 5;
 const TOKENS = 8000;
 /** The approximate number of characters per token. */
 const CHARACTERS = 4;
@@ -31,6 +31,18 @@ export class Conversation {
 
   async items(name: string, given: object = {}): Promise<Item[]> {
     return records((await this.call(name, given))['items']) as Item[]; // All have ids.
+  }
+
+  /** All items of a list, page by page. */
+  async all(name: string, given: object = {}): Promise<Item[]> {
+    const items: Item[] = [];
+    let cursor: unknown;
+    do {
+      const page = await this.call(name, { ...given, cursor });
+      items.push(...(records(page['items']) as Item[])); // All have ids.
+      cursor = page['nextCursor'];
+    } while (typeof cursor === 'string');
+    return items;
   }
 
   get tokens(): number {

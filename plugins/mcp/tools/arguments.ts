@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../../src/core/errors';
+import { TOOL_PAGE_SIZE } from '../../../src/core/http/request-limits';
 import { isUuid } from '../../../src/core/ids';
 import { id } from '../../../src/fields/joi';
 import { type JsonObject, type JsonSchema, jsonSchemaOf } from '../../../src/fields/json-schema';
@@ -6,6 +7,7 @@ import type { Operation } from '../../../src/plugins/operation';
 import type { CallInput } from '../../../src/plugins/protocol-endpoint';
 import { givenOf } from './given';
 import { inCommonKeywords } from './input-schemas';
+import { resultKindOf } from './output-schemas';
 import { OwnArguments } from './own-arguments';
 
 /** Where an operation takes an argument from, or that only tools have it. */
@@ -26,7 +28,7 @@ export class ToolArguments {
   /** Where unknown arguments go, so that they are refused by name. */
   readonly #unknown: Source;
   readonly #operation: Operation;
-  readonly #defaults: Readonly<Record<string, string>>;
+  readonly #defaults: Readonly<Record<string, string | number>>;
   /** Arguments that are required though REST has a default for them. */
   readonly #requires: readonly string[];
   readonly #own: OwnArguments;
@@ -36,7 +38,8 @@ export class ToolArguments {
     this.#operation = operation;
     const { params = {}, query, body, tool } = operation;
     const { defaults = {}, requires = [], cancels } = 'name' in tool ? tool : {};
-    this.#defaults = defaults;
+    const isPaged = resultKindOf(operation) === 'paged';
+    this.#defaults = isPaged ? { limit: TOOL_PAGE_SIZE, ...defaults } : defaults;
     this.#requires = requires;
     const properties: JsonObject = {};
     for (const [name, error] of Object.entries(params)) {
@@ -90,7 +93,7 @@ export class ToolArguments {
         entries.filter(([name]) => (this.#sources.get(name) ?? this.#unknown) === source),
       );
     const body = of('body');
-    const { operation, faults, emptied, part } = this.#own.read(of('own'), body);
+    const { operation, faults, emptied, page } = this.#own.read(of('own'), body);
     const input = {
       // Whatever else is refused like a text that is not a UUID.
       params: Object.fromEntries(
@@ -102,7 +105,7 @@ export class ToolArguments {
       query: of('query'),
       body: { ...emptied, ...body },
       faults: [...faults, ...this.#missing(body)],
-      part,
+      page,
     };
     return { operation, input };
   }

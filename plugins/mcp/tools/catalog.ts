@@ -4,13 +4,14 @@ import { success } from '../../../src/fields/joi';
 import type { Operation } from '../../../src/plugins/operation';
 import { requiredScopes } from '../../../src/plugins/operation-facts';
 import { ToolArguments } from './arguments';
-import { OutputSchemas } from './output-schemas';
+import { OutputSchemas, resultKindOf } from './output-schemas';
 
 /** A tool, and the operation that it calls. */
 export interface CatalogTool {
   /** What an assistant sees. */
   definition: Tool;
   operation: Operation;
+  result: ReturnType<typeof resultKindOf>;
   arguments: ToolArguments;
 }
 
@@ -66,6 +67,7 @@ function catalogTool(
   const toolArguments = new ToolArguments(operation);
   return {
     operation,
+    result: resultKindOf(operation),
     arguments: toolArguments,
     definition: {
       name,

@@ -23,22 +23,30 @@ const OMITTED = new Set([
 /** Types that say more than the value itself. */
 const STRUCTURES: readonly unknown[] = ['array', 'object'];
 
-/** The additional members of a list that was cut. */
-const ENDING: JsonObject = { hasMore: {}, nextCursor: {} };
-
 /**
- * How long results of an operation are split: into parts (docs/api.md, "MCP"), or into pages if it has
- * pages. Undefined when it lists nothing: the lists of a record are bounded.
+ * What a tool returns: a list that has pages over REST too (`paged`), another list, of which the tool makes
+ * pages (`list`), or one that a write answers, of which it shows the first items (`written`); a record, whose
+ * own lists are bounded, or whatever else (`value`).
  */
-export function listsOf({ response }: Operation): 'parts' | 'pages' | undefined {
+type ResultKind = 'paged' | 'list' | 'written' | 'record' | 'value';
+
+/** The members that a tool adds to a list. */
+const ENDINGS: Readonly<Record<ResultKind, JsonObject>> = {
+  list: { hasMore: {}, nextCursor: {} },
+  written: { count: {}, hasMore: {} },
+  paged: {},
+  record: {},
+  value: {},
+};
+
+export function resultKindOf({ method, response }: Operation): ResultKind {
   const schema = jsonSchemaOf(response.schema, 'output');
-  if (schema['type'] === 'array') return 'parts';
   const properties = propertiesOf(schema) ?? {};
-  if ('nextCursor' in properties) return 'pages';
-  const hasLists = Object.values(properties).some(
-    (each) => isRecord(each) && each['type'] === 'array',
-  );
-  return hasLists && !isResource(schema) ? 'parts' : undefined;
+  if ('nextCursor' in properties) return 'paged';
+  if (schema['type'] === 'array' || 'items' in properties) {
+    return method === 'GET' ? 'list' : 'written';
+  }
+  return isResource(schema) ? 'record' : 'value';
 }
 
 /**
@@ -59,11 +67,11 @@ export class OutputSchemas {
 
   of(operation: Operation, tool: string): OutputSchema {
     const schema = this.#compact(resultOf(operation), tool);
+    const ending = ENDINGS[resultKindOf(operation)];
     if (schema['type'] === 'array') {
-      return { type: 'object', properties: { items: schema, ...ENDING } };
+      return { type: 'object', properties: { items: schema, ...ending } };
     }
-    if (listsOf(operation) !== 'parts') return { ...schema, type: 'object' };
-    return { ...schema, type: 'object', properties: { ...propertiesOf(schema), ...ENDING } };
+    return { ...schema, type: 'object', properties: { ...propertiesOf(schema), ...ending } };
   }
 
   #register(schema: JsonSchema, tool: string): void {

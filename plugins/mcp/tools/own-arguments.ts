@@ -1,18 +1,23 @@
 import { isRecord } from '../../../src/core/values';
-import type { Json, JsonObject, JsonSchema } from '../../../src/fields/json-schema';
+import { toolPageQuery } from '../../../src/fields/page';
+import {
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  jsonSchemaOf,
+} from '../../../src/fields/json-schema';
 import type { Operation } from '../../../src/plugins/operation';
 import type { CallInput } from '../../../src/plugins/protocol-endpoint';
-import { listsOf } from './output-schemas';
-
-/** How long a result with lists may be, in UTF-16 code units: clients cut or refuse longer ones. */
-const MAX_LENGTH = 60_000;
+import { inCommonKeywords } from './input-schemas';
+import { MAX_LENGTH } from './lengths';
+import { resultKindOf } from './output-schemas';
 
 const VIEWS: readonly unknown[] = ['summary', 'full'];
 
 type Given = Readonly<Record<string, unknown>>;
 
 /** What the arguments that only tools have ask for. */
-interface Wish extends Required<Pick<CallInput, 'faults'>>, Pick<CallInput, 'part'> {
+interface Wish extends Required<Pick<CallInput, 'faults'>>, Pick<CallInput, 'page'> {
   /** Which of the tool's operations to call. */
   operation: Operation;
   /** Fields of the body that are emptied. */
@@ -29,7 +34,7 @@ export class OwnArguments {
   readonly #cancels: string | undefined;
   /** The operation of `view: full`. */
   readonly #full: Operation | undefined;
-  readonly #isInParts: boolean;
+  readonly #isList: boolean;
 
   /** @param fields the schemas of the arguments that the operation takes */
   constructor(operation: Operation, fields: JsonObject) {
@@ -43,13 +48,11 @@ export class OwnArguments {
         return empty === undefined ? [] : [[name, empty]];
       }),
     );
-    const lists = listsOf(operation);
-    this.#isInParts = lists !== undefined;
+    const kind = resultKindOf(operation);
+    this.#isList = kind === 'list' || kind === 'paged';
     const own = this.properties;
     if (this.#clearable.size > 0) own['clear'] = clearSchema([...this.#clearable.keys()]);
-    if (lists === 'parts') {
-      own['cursor'] = method === 'GET' ? { type: 'string' } : CURSOR_OF_WRITE;
-    }
+    if (kind === 'list') Object.assign(own, PAGE);
     if (this.#cancels !== undefined) {
       own['cancel'] = { type: 'boolean', description: `true instead of ${this.#cancels}` };
     }
@@ -61,7 +64,7 @@ export class OwnArguments {
    * @param body the given arguments that are fields of the body
    */
   read(own: Given, body: Given): Wish {
-    const { clear = [], cancel = false, cursor, view = 'summary' } = own;
+    const { clear = [], cancel = false, view = 'summary', ...query } = own;
     const faults: { field: string; what: string }[] = [];
     const cleared = [clear].flat();
     if (!cleared.every((name) => this.#isClearable(name))) {
@@ -71,9 +74,6 @@ export class OwnArguments {
     if (typeof cancel !== 'boolean') faults.push({ field: 'cancel', what: 'must be a boolean' });
     if (!VIEWS.includes(view)) {
       faults.push({ field: 'view', what: `must be one of [${VIEWS.join(', ')}]` });
-    }
-    if (cursor !== undefined && typeof cursor !== 'string') {
-      faults.push({ field: 'cursor', what: 'must be a string' });
     }
     const emptied: Record<string, unknown> = Object.fromEntries(
       [...this.#clearable].filter(([name]) => cleared.includes(name)),
@@ -87,9 +87,7 @@ export class OwnArguments {
       faults,
       emptied,
       operation: (view === 'full' ? this.#full : undefined) ?? this.#operation,
-      part: this.#isInParts
-        ? { maxLength: MAX_LENGTH, ...(typeof cursor === 'string' ? { cursor } : {}) }
-        : undefined,
+      page: this.#isList ? { maxLength: MAX_LENGTH, query } : undefined,
     };
   }
 
@@ -104,7 +102,7 @@ const VIEW: JsonSchema = {
   description: 'full: all fields; default summary',
 };
 
-const CURSOR_OF_WRITE = { type: 'string', description: 'Lists the rest, and writes nothing' };
+const { properties: PAGE } = inCommonKeywords(jsonSchemaOf(toolPageQuery, 'input'));
 
 function clearSchema(names: readonly string[]): JsonSchema {
   const items = { type: 'string', enum: [...names] };

@@ -11,11 +11,20 @@ import {
   validationError,
 } from '../../../src/core/errors';
 import type { CatalogTool } from './catalog';
+import { MAX_LENGTH, withFirstItems } from './lengths';
 
-/** The result of an operation. It is an object, since tools get lists in parts. */
-export function successResult(text: string): CallToolResult {
-  const structuredContent = JSON.parse(text) as Record<string, unknown>;
+/** The result of an operation. */
+export function successResult(json: string, tool: CatalogTool): CallToolResult {
+  if (tool.result === 'value' && json.length > MAX_LENGTH) return tooLong(json.length, tool);
+  const answer = JSON.parse(json) as Record<string, unknown>; // Lists come as pages.
+  const structuredContent = tool.result === 'written' ? withFirstItems(answer) : answer;
+  const text = tool.result === 'written' ? JSON.stringify(structuredContent) : json;
   return { content: [{ type: 'text', text }], structuredContent };
+}
+
+function tooLong(length: number, { operation: { tool } }: CatalogTool): CallToolResult {
+  const message = `The result has ${length} characters; a tool returns at most ${MAX_LENGTH}.`;
+  return failure(validationError, message, 'narrow' in tool ? tool.narrow : undefined);
 }
 
 /** Why an operation refused a call, in words that let a model correct it. */
@@ -53,7 +62,10 @@ export function storedError(json: string, { operation }: CatalogTool): ApiError 
 function failure({ code }: ErrorCode, message: string, remedy: string | undefined): CallToolResult {
   // For a tool, null is an argument that was left out; `clear` empties fields.
   const sentence = message.replaceAll(', null]', ']');
-  const text = [`${code}: ${sentence}`, remedy].filter(Boolean).join(' ');
+  const reason = `${code}: ${sentence}`;
+  const room = MAX_LENGTH - (remedy?.length ?? 0) - 1;
+  const shown = reason.length > room ? `${reason.slice(0, room - 1)}…` : reason;
+  const text = [shown, remedy].filter(Boolean).join(' ');
   return { content: [{ type: 'text', text }], isError: true };
 }
 

@@ -13,3 +13,5 @@ export const REFUSAL_MS = 200;
 /** The maximum and default number of records in a page. */
 export const MAX_PAGE_SIZE = 100;
 export const DEFAULT_PAGE_SIZE = 15;
+/** The default of tools. */
+export const TOOL_PAGE_SIZE = 25;
