@@ -76,6 +76,8 @@ export interface TokenDocument {
   lastUsedAt: Date | null;
   /** Id of the token that it was rotated to. */
   replacedBy?: string;
+  /** The grant of the app that created it, with which it ends. */
+  grant?: string;
 }
 
 export const tokenModel = sharedModel<TokenDocument>(
@@ -93,6 +95,7 @@ export const tokenModel = sharedModel<TokenDocument>(
       revokedAt: { type: Date },
       lastUsedAt: { type: Date },
       replacedBy: { type: String },
+      grant: { type: String },
     },
     { collection: 'tokens' },
   )

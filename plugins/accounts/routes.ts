@@ -32,7 +32,7 @@ export function routes(tokens: TokenService, data: PersonalData): Operation[] {
       path: '/api/account/tokens',
       summary: 'Create a token',
       description:
-        'A token has no scope that the token which creates it lacks, and expires no later. It is shown only once: a repeat under the same Idempotency-Key is 409 with its id.',
+        'A token has no scope that the token which creates it lacks, and expires no later. One that an app creates ends when the access of the app does. It is shown only once: a repeat under the same Idempotency-Key is 409 with its id.',
       operationId: 'createToken',
       access,
       tool,
@@ -42,7 +42,8 @@ export function routes(tokens: TokenService, data: PersonalData): Operation[] {
       errors: [tokenLimitReached],
       handler: async ({ tx, token, body }) => {
         requireHeld(body.scopes, token);
-        return tokens.makeOwn(tx, { ...body, endsBy: token.endsBy });
+        const { endsBy, grant } = token;
+        return tokens.makeOwn(tx, { ...body, endsBy, grant });
       },
     }),
     remove({

@@ -52,6 +52,11 @@ export class AccountService implements Identity {
     this.#authenticator.accept(kind);
   }
 
+  /** When the grant of an app ends unless the app is used; undefined if it has ended. */
+  grantEnd(grant: string, session?: ClientSession): Promise<Date | undefined> {
+    return this.#authenticator.grantEnd(grant, session);
+  }
+
   /** Revokes all tokens of the account of `tx` that are not developer tokens. */
   revokeOtherTokens(tx: Transaction): Promise<void> {
     return this.#authenticator.revokeOthers(tx);

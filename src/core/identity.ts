@@ -70,6 +70,8 @@ export interface HeldToken {
   expiresAt: Date;
   /** The latest expiry of tokens that it creates; none for those of a sign-in. */
   endsBy?: Date | undefined;
+  /** The grant of an app with which it ends, and tokens that it creates too. */
+  grant?: string | undefined;
 }
 
 /** An authenticated caller. */

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { ClientSession } from 'mongoose';
 import pLimit from 'p-limit';
 
 import { BatchLookup } from '../../../src/core/batch-lookup';
@@ -43,6 +44,8 @@ export interface TokenKind {
   isOne(token: string): boolean;
   /** Looks up a token; returns why it is invalid, or undefined if it is unknown. */
   find(token: string, hash: string): Promise<StoredToken | TokenFault | undefined>;
+  /** When a grant of this kind ends unless the app is used; undefined if it has ended. */
+  grantEnd?(grant: string, session?: ClientSession): Promise<Date | undefined>;
   /** Revokes all tokens of this kind of the account of `tx`, if they can be revoked here. */
   revokeAll?(tx: Transaction): Promise<void>;
 }
@@ -69,7 +72,7 @@ export class TokenAuthenticator implements Authenticator {
   readonly #stored = new BatchLookup<StoredToken>((hashes) => this.#byHash(hashes));
   readonly #developer: TokenKind = {
     isOne: isWellFormedToken,
-    find: (_token, hash) => this.#stored.get(hash),
+    find: async (_token, hash) => this.#ofOpenGrant(await this.#stored.get(hash)),
   };
   readonly #kinds = [this.#developer];
   readonly #host: Host;
@@ -107,8 +110,8 @@ export class TokenAuthenticator implements Authenticator {
     }
     if (!isCurrent) this.#known.set(hash, { token: current, version });
     if (!isOfSignIn) this.#recordUse(current, now, source);
-    const { _id, name, scopes, expiresAt, onlyAt } = current;
-    const held = { id: idText(_id), name, scopes, expiresAt };
+    const { _id, name, scopes, expiresAt, onlyAt, grant } = current;
+    const held = { id: idText(_id), name, scopes, expiresAt, grant };
     return {
       account: asAccount(account),
       scopes: new Set(scopes),
@@ -122,9 +125,27 @@ export class TokenAuthenticator implements Authenticator {
     this.#kinds.push(kind);
   }
 
+  /** When a grant ends unless its app is used; undefined if it has ended. */
+  async grantEnd(grant: string, session?: ClientSession): Promise<Date | undefined> {
+    for (const kind of this.#kinds) {
+      const end = await kind.grantEnd?.(grant, session);
+      if (end) return end;
+    }
+    return undefined;
+  }
+
   /** Revokes all tokens of other kinds of the account of `tx`. */
   async revokeOthers(tx: Transaction): Promise<void> {
     for (const kind of this.#kinds) await kind.revokeAll?.(tx);
+  }
+
+  /** A developer token, which ends with the grant of the app that created it. */
+  async #ofOpenGrant(
+    token: StoredToken | undefined,
+  ): Promise<StoredToken | TokenFault | undefined> {
+    if (token?.grant === undefined) return token;
+    const askAgainAt = await this.grantEnd(token.grant);
+    return askAgainAt ? { ...token, askAgainAt } : 'revoked';
   }
 
   async #byId(ids: readonly string[]): Promise<Map<string, AccountDocument>> {

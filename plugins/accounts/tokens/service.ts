@@ -1,4 +1,7 @@
-import { type Tier, hashOf } from '../../../src/core/identity';
+import type { ClientSession } from 'mongoose';
+
+import { invalidToken } from '../../../src/core/errors';
+import { type HeldToken, type Tier, hashOf } from '../../../src/core/identity';
 import { idText, newId } from '../../../src/core/ids';
 import type { Act } from '../../../src/data/audit/entry';
 import type { Transaction } from '../../../src/data/writing/transaction';
@@ -7,9 +10,10 @@ import { accountModel, newTokensVersion, tokenModel, type TokenDocument } from '
 import type { AccountService } from '../service';
 import { MAX_TOKENS, tokenLimitReached } from '../errors';
 import type { OwnToken } from '../schema';
+import { pruneTokens } from './prune';
 import { makeToken } from './token';
 import { requireValid, valid } from './validity';
-import { asOwn, asView, type TokenView } from './views';
+import { asOwn, asView, targetOf, type TokenView } from './views';
 
 interface NewToken {
   userId: string;
@@ -27,10 +31,9 @@ interface OwnNewToken {
   expiresIn: number;
   /** When it expires at the latest, because the token that creates it does. */
   endsBy: Date | undefined;
+  /** The grant of the app that creates it. */
+  grant?: string | undefined;
 }
-
-/** Expired tokens deleted at a time. */
-const CHUNK = 1000;
 
 /** Creates, rotates, revokes and deletes tokens. */
 export class TokenService {
@@ -66,26 +69,30 @@ export class TokenService {
   /** The valid tokens of an account, oldest first. */
   async validTokens(userId: string): Promise<OwnToken[]> {
     const found = this.#tokens.find(valid(userId, new Date())).sort({ createdAt: 1 });
-    return (await found.lean()).map(asOwn);
+    const tokens: OwnToken[] = [];
+    for (const token of await found.lean())
+      if (await this.#isOpen(token)) tokens.push(asOwn(token));
+    return tokens;
   }
 
   /**
    * Creates a token for the account of `tx`; returns the token itself this once.
    *
-   * @throws ApiError token_limit_reached
+   * @throws ApiError token_limit_reached, or invalid_token if the grant has ended meanwhile
    */
   async makeOwn(
     tx: Transaction,
-    { name, scopes, expiresIn, endsBy }: OwnNewToken,
+    { name, scopes, expiresIn, endsBy, grant }: OwnNewToken,
   ): Promise<OwnToken & { token: string }> {
     const { session, userId, now } = tx;
     if ((await this.#tokens.countDocuments(valid(userId, now)).session(session)) >= MAX_TOKENS) {
       throw tokenLimitReached.error();
     }
+    if (!(await this.#isOpen({ grant }, session))) throw invalidToken.error();
     const token = makeToken();
     const leftMs = endsBy === undefined ? Infinity : endsBy.getTime() - now.getTime();
     const lifetimeMs = Math.min(expiresIn * 1000, leftMs);
-    const view = await this.#insert(tx, token, { name, scopes }, lifetimeMs);
+    const view = await this.#insert(tx, token, { name, scopes, grant }, lifetimeMs);
     return { ...asOwn(view), token };
   }
 
@@ -96,6 +103,17 @@ export class TokenService {
     if (!token || token.revokedAt !== null || token.expiresAt <= now) return false;
     await this.#revoke(tx, token);
     return true;
+  }
+
+  /** Revokes the tokens of an account that apps created under some grants, which end. */
+  async endWith(
+    grants: readonly string[],
+    { session, userId, now, audit }: Pick<Transaction, 'session' | 'userId' | 'now' | 'audit'>,
+  ): Promise<void> {
+    const created = { ...valid(userId, now), grant: { $in: grants } };
+    const found = await this.#tokens.find(created).session(session).lean();
+    await this.#tokens.updateMany(created, { $set: { revokedAt: now } }, { session });
+    for (const { _id } of found) audit({ action: 'token.revoked', target: targetOf(idText(_id)) });
   }
 
   /** Whether there is any token, valid or not. */
@@ -159,17 +177,8 @@ export class TokenService {
   }
 
   /** Deletes expired tokens; returns how many. */
-  async pruneTokens(): Promise<number> {
-    let deleted = 0;
-    for (;;) {
-      const found = this.#tokens.find({ expiresAt: { $lte: new Date() } });
-      const expired = await found.limit(CHUNK).lean();
-      if (expired.length === 0) return deleted;
-      for (const userId of new Set(expired.map((token) => token.userId))) {
-        const own = expired.filter((token) => token.userId === userId);
-        deleted += await this.#host.transact(userId, (tx) => this.#delete(tx, own));
-      }
-    }
+  pruneTokens(): Promise<number> {
+    return pruneTokens(this.#host);
   }
 
   async #change<T>(
@@ -187,7 +196,7 @@ export class TokenService {
   async #insert(
     tx: Transaction,
     token: string,
-    { name, scopes }: Pick<TokenDocument, 'name' | 'scopes'>,
+    { name, scopes, grant }: Pick<TokenDocument, 'name' | 'scopes'> & Pick<HeldToken, 'grant'>,
     lifetimeMs: number,
     origin: Act['changes'] = {},
   ): Promise<TokenView> {
@@ -201,6 +210,7 @@ export class TokenService {
       expiresAt: new Date(tx.now.getTime() + lifetimeMs),
       revokedAt: null,
       lastUsedAt: null,
+      ...(grant === undefined ? {} : { grant }),
     };
     await this.#tokens.create([document], { session: tx.session });
     const { expiresAt } = document;
@@ -210,6 +220,13 @@ export class TokenService {
       changes: { scopes, expiresAt, ...origin },
     });
     return asView(document);
+  }
+
+  /** Whether the grant of the app that created a token, if any, is open. */
+  async #isOpen({ grant }: Pick<HeldToken, 'grant'>, session?: ClientSession): Promise<boolean> {
+    return (
+      grant === undefined || (await this.#accountService.grantEnd(grant, session)) !== undefined
+    );
   }
 
   async #revoke(tx: Transaction, token: TokenDocument): Promise<void> {
@@ -227,23 +244,4 @@ export class TokenService {
     const tokensVersion = newTokensVersion();
     await this.#accounts.updateOne({ _id: userId }, { $set: { tokensVersion } }, { session });
   }
-
-  /**
-   * Deletes tokens that no other prune has deleted; returns how many. Processes that remember an expired
-   * token refuse it by its expiry.
-   */
-  async #delete(tx: Transaction, tokens: readonly TokenDocument[]): Promise<number> {
-    const { session } = tx;
-    const filter = { _id: { $in: tokens.map(({ _id }) => _id) } };
-    const found = await this.#tokens.find(filter).session(session).lean();
-    await this.#tokens.deleteMany(filter, { session });
-    for (const { _id, expiresAt } of found) {
-      tx.audit({ action: 'token.pruned', target: targetOf(idText(_id)), changes: { expiresAt } });
-    }
-    return found.length;
-  }
-}
-
-function targetOf(id: string): Act['target'] {
-  return { type: 'token', id };
 }

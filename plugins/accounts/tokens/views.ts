@@ -1,4 +1,5 @@
 import { idText } from '../../../src/core/ids';
+import type { Act } from '../../../src/data/audit/entry';
 import type { TokenDocument } from '../model';
 import type { OwnToken } from '../schema';
 
@@ -34,4 +35,9 @@ export function asView(document: TokenDocument): TokenView {
     lastUsedAt,
     replacedBy: document.replacedBy ?? null,
   };
+}
+
+/** A token in the audit log. */
+export function targetOf(id: string): Act['target'] {
+  return { type: 'token', id };
 }

@@ -20,6 +20,7 @@ export function accessTokens(store: StateStore): TokenKind {
         // Identifies the grant, whichever of its tokens is used.
         _id: toStoredId(publicId(grant)),
         userId,
+        grant,
         hash,
         name: name ?? '',
         scopes: scopesIn(scope),
@@ -35,6 +36,7 @@ export function accessTokens(store: StateStore): TokenKind {
   return {
     isOne: isAccessToken,
     find: (_token, hash) => lookup.get(hash),
+    grantEnd: (grant, session) => store.grantEnd(grant, session),
     revokeAll: (tx) => store.revokeApps(tx),
   };
 }

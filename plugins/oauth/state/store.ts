@@ -2,11 +2,13 @@ import type { ClientSession } from 'mongoose';
 
 import { isRecord } from '../../../src/core/values';
 import { hashOf } from '../../../src/core/identity';
-import type { Acting } from '../../../src/data/audit/entry';
+import type { Act, Acting } from '../../../src/data/audit/entry';
 import type { Transaction } from '../../../src/data/writing/transaction';
 import type { Host } from '../../../src/plugins/host';
 import type { Accounts } from '../../accounts';
 import { type StateDocument, stateModel } from './model';
+
+type Tokens = Accounts['tokens'];
 
 /** The public id, in the form of a UUID, for the hash of a secret id. */
 export function publicId(hash: string): string {
@@ -105,10 +107,30 @@ export class StateStore {
       const found = await this.documents.findOne({ _id: grant }).session(session).lean();
       await this.documents.deleteMany({ $or: [{ _id: grant }, { grant }] }, { session });
       if (found?.userId === undefined) return;
-      await this.accounts.tokensChanged(session, found.userId);
-      const act = { action: 'program.revoked', target: appTarget(grant) };
-      tx.audit(act, found.userId, acting);
+      const { userId } = found;
+      const audit = (act: Act): void => {
+        tx.audit(act, userId, acting);
+      };
+      await this.#ended([grant], { session, userId, now: tx.now, audit });
     });
+  }
+
+  /** When a grant ends unless its app is used; undefined if it has ended. */
+  async grantEnd(grant: string, session?: ClientSession): Promise<Date | undefined> {
+    const open = { _id: grant, kind: 'Grant', expiresAt: { $gt: new Date() } };
+    return (
+      await this.documents
+        .findOne(open)
+        .session(session ?? null)
+        .lean()
+    )?.expiresAt;
+  }
+
+  /** Records the end of grants, with which the tokens that their apps created end. */
+  async #ended(grants: readonly string[], tx: Parameters<Tokens['endWith']>[1]): Promise<void> {
+    await this.accounts.tokensChanged(tx.session, tx.userId);
+    for (const grant of grants) tx.audit({ action: 'program.revoked', target: appTarget(grant) });
+    await this.accounts.tokens.endWith(grants, tx);
   }
 
   /** The ids of an account's documents of a kind but its newest ones. */
@@ -143,8 +165,10 @@ export class StateStore {
     if (grants.length === 0) return;
     const kind = { $in: ['Grant', ...KINDS_OF_GRANT] };
     await this.documents.deleteMany({ userId, kind }, { session });
-    await this.accounts.tokensChanged(session, userId);
-    for (const { _id } of grants) tx.audit({ action: 'program.revoked', target: appTarget(_id) });
+    await this.#ended(
+      grants.map(({ _id }) => _id),
+      tx,
+    );
   }
 
   /** The apps that an account has authorized. */
