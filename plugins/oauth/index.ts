@@ -11,8 +11,7 @@ import { authorizationServer } from './endpoints/authorization-server';
 import type { Parts } from './endpoints/method';
 import { issuerPages, passkeyScript, settingsPages, signInPages } from './endpoints/pages';
 import { resourceDocuments } from './endpoints/resource-documents';
-import { languageOf, markup, showPage } from '../pages';
-import { TEXTS } from './pages/texts';
+import { showRefusal } from './pages/refusal';
 import { Credentials } from './people/credentials';
 import { Passkeys } from './people/passkeys';
 import { People } from './people/people';
@@ -21,6 +20,7 @@ import { IssuerSignIn } from './issuer/sign-in';
 import { IssuerTokens } from './issuer/tokens';
 import { accessTokens } from './server/access-tokens';
 import { Clients } from './server/clients';
+import { Documents, documentsSetting } from './server/documents';
 import { Providers } from './server/provider';
 import { credentialModel, stateModel } from './state/model';
 import { endSessions, sessionsOf } from './state/sessions';
@@ -35,14 +35,11 @@ const signUpSetting = new Setting(
   'Who may create an account at /sign-up: invite (only with a link from user invite) or open (anyone)',
 );
 
-/** How many metadata documents an address may cause to be fetched. */
-const FETCHES = { most: 20, seconds: 60 };
-
 /** The authorization server and the pages on which people sign in. */
 const oauth = definePlugin<SignIns>({
   name: 'oauth',
   requires: ['accounts', 'pages'],
-  settings: [signUpSetting, ...issuerSettings],
+  settings: [signUpSetting, documentsSetting, ...issuerSettings],
   rules: issuerRules,
   models: [stateModel, credentialModel],
   tag: {
@@ -57,15 +54,11 @@ const oauth = definePlugin<SignIns>({
     const store = new StateStore(host, accounts);
     const credentials = new Credentials(store);
     const people = new People(store, credentials, new Passkeys(store));
+    const documents = new Documents(store);
     const providers = new Providers({
       store,
-      mayFetch: (ctx) => store.spend(`document ${ctx.ip}`, FETCHES),
-      renderError: (ctx, out) => {
-        const { failed, requestRefused } = TEXTS[languageOf(ctx)];
-        const why = out.error_description ?? out.error;
-        const content = markup`<p class="fault" role="alert">${requestRefused} ${why}.</p>`;
-        showPage(ctx, failed, content, { status: ctx.status });
-      },
+      documents,
+      renderError: showRefusal,
     });
     const clients = new Clients(store, providers);
     const issuer = issuerOf(host.settings);
@@ -104,11 +97,13 @@ const oauth = definePlugin<SignIns>({
       host,
       store,
       people,
+      documents,
       providers,
       issuer,
       isOpen: host.settings.of(signUpSetting) === 'open',
     };
     return {
+      warnings: () => documents.warnings,
       exports: {
         invite: async (name, tier, seconds) => {
           const origin = signInOrigin(parts);

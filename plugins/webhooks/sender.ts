@@ -2,9 +2,13 @@ import { createHmac } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 
+import {
+  isPrivateAddress,
+  lookUpPublic,
+  PrivateAddressError,
+} from '../../src/core/http/public-address';
 import { idText } from '../../src/core/ids';
 import { PROJECT } from '../../src/core/settings/project';
-import { isPrivateAddress, lookUpPublic, PrivateAddressError } from './public-address';
 import type { Delivery, Webhook } from './model';
 import type { Outcome } from './queue';
 

@@ -198,7 +198,8 @@ export class App {
 
   /** Warnings for operators that follow from the requests so far. */
   get warnings(): readonly string[] {
-    return [...this.#lifecycle.warnings];
+    const ofPlugins = this.contributions.flatMap(({ warnings }) => warnings?.() ?? []);
+    return [...this.#lifecycle.warnings, ...ofPlugins];
   }
 
   /** Why the process itself is not ready to serve; undefined if it is. */

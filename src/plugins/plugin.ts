@@ -71,6 +71,8 @@ export interface PluginRuntime<Exports = unknown> {
   jobs?: readonly Job[];
   /** Metrics that are read when they are scraped. */
   readings?: readonly Reading[];
+  /** What operators should know about recent requests, a sentence each. */
+  warnings?: () => readonly string[];
   seeds?: readonly SeedKind[];
   /** Accounts and tokens; exactly one plugin has it. */
   identity?: Identity;

@@ -150,6 +150,20 @@ test('doctor asks a running server, and reports its warnings', async () => {
   }
 });
 
+test('doctor reports that a server could not reach the host of a metadata document', async () => {
+  const own = await startService({});
+  try {
+    const query = { client_id: 'https://nowhere.invalid/client.json' };
+    await own.anonymous.get('/oauth/authorize').query(query).expect(400);
+    const env = { PORT: new URL(own.url).port };
+    const sentence =
+      /says: .*: if it cannot reach other hosts, set CLIENT_METADATA_DOCUMENTS=false/;
+    expectFault(await doctor(env, '--quick'), 'server', sentence);
+  } finally {
+    await own.close();
+  }
+});
+
 test("doctor finds a clock that differs from MongoDB's", async () => {
   setClock(Date.now() + 60_000);
   expectFault(await doctor({}, '--quick'), 'clock', /(59|60)\.\d s ahead of that of MongoDB/);

@@ -17,12 +17,12 @@ import { loadLibrary } from '../server/library';
 import { scopesIn } from '../state/store';
 import {
   access,
+  atServer,
   jsonAnswers,
   type Named,
   open,
   PAGES,
   type Parts,
-  serverFor,
   withFaultsShown,
 } from './method';
 
@@ -49,13 +49,13 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
     access,
     errors: [notFound],
     ...options,
-    handler: async (ctx, api) => {
-      const { origin, provider } = await serverFor(ctx, parts);
-      await before?.(ctx, api);
-      // Clients that prefer HTML would get errors as pages.
-      ctx.req.headers.accept = 'application/json';
-      await serve(ctx, provider, origin);
-    },
+    handler: (ctx, api) =>
+      atServer(ctx, api, parts, async (origin, provider) => {
+        await before?.(ctx, api);
+        // Clients that prefer HTML would get errors as pages.
+        ctx.req.headers.accept = 'application/json';
+        await serve(ctx, provider, origin);
+      }),
   });
   /** An endpoint for browsers, handled by the library. */
   const shown = (named: Named, before?: Guard): ProtocolMethod => ({
@@ -64,13 +64,14 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
     responses: PAGES,
     errors: [notFound],
     handler: (ctx, api) =>
-      withFaultsShown(ctx, async () => {
-        const { origin, provider } = await serverFor(ctx, parts);
-        await before?.(ctx, api);
-        await serve(ctx, provider, origin);
-        // If another person has signed in since the consent, the library responds with a form for a path that is disabled.
-        if (ctx.status === 200) throw new PageFault('expired');
-      }),
+      withFaultsShown(ctx, () =>
+        atServer(ctx, api, parts, async (origin, provider) => {
+          await before?.(ctx, api);
+          await serve(ctx, provider, origin);
+          // If another person has signed in since the consent, the library responds with a form for a path that is disabled.
+          if (ctx.status === 200) throw new PageFault('expired');
+        }),
+      ),
   });
 
   const mayAuthorize: Guard = async (ctx, api) => {

@@ -5,12 +5,17 @@ import { ApiError, notFound, payloadTooLarge, rateLimited } from '../../../src/c
 import { publicOriginOf } from '../../../src/core/settings/public-origin';
 import type { JsonSchema } from '../../../src/fields/json-schema';
 import type { Host } from '../../../src/plugins/host';
-import type { ProtocolEndpoint, ProtocolMethod } from '../../../src/plugins/protocol-endpoint';
+import type {
+  ProtocolApi,
+  ProtocolEndpoint,
+  ProtocolMethod,
+} from '../../../src/plugins/protocol-endpoint';
 import type { Issuer } from '../issuer/settings';
 import { languageOf } from '../../pages';
 import { PageFault, TEXTS } from '../pages/texts';
 import { showFault, Visit } from '../pages/visit';
 import type { People } from '../people/people';
+import type { Documents } from '../server/documents';
 import type { Providers } from '../server/provider';
 import type { StateStore } from '../state/store';
 
@@ -19,6 +24,7 @@ export interface Parts {
   host: Host;
   store: StateStore;
   people: People;
+  documents: Documents;
   providers: Providers;
   /** Where people sign in, if not here. */
   issuer: Issuer | undefined;
@@ -71,16 +77,19 @@ export const PAGES: NonNullable<ProtocolMethod['responses']> = {
 };
 
 /**
- * The origin of a request, and its authorization server.
+ * Runs work on a request with its origin and the authorization server there.
  *
- * @throws ApiError not_found if it is not one of ours
+ * @throws ApiError not_found if the origin is not one of ours
  */
-export async function serverFor(
+export async function atServer(
   ctx: Context,
-  { host, providers }: Parts,
-): Promise<{ origin: string; provider: Provider }> {
+  api: ProtocolApi,
+  { host, providers, documents }: Parts,
+  work: (origin: string, provider: Provider) => Promise<void>,
+): Promise<void> {
   const origin = originFor(ctx, host);
-  return { origin, provider: await providers.at(origin) };
+  const provider = await providers.at(origin);
+  await documents.causedBy(api.clientOf(ctx), () => work(origin, provider));
 }
 
 /** @throws ApiError not_found if the origin of a request is not one of ours */
@@ -103,10 +112,11 @@ export function pagesOf(parts: Parts) {
     responses: PAGES,
     errors: [notFound],
     handler: (ctx, api) =>
-      withFaultsShown(ctx, async () => {
-        const { origin, provider } = await serverFor(ctx, parts);
-        await show(new Visit(ctx, api, origin, provider, parts.store));
-      }),
+      withFaultsShown(ctx, () =>
+        atServer(ctx, api, parts, (origin, provider) =>
+          show(new Visit(ctx, api, origin, provider, parts.store)),
+        ),
+      ),
   });
 }
 

@@ -31,6 +31,8 @@ const en = {
   tooManySignUps: 'Too many accounts were created from your network. Try again in an hour.',
   expired: 'This page has expired, or belongs to another browser. Start again in your app.',
   requestRefused: 'The request of this app was refused:',
+  unreachable:
+    'This server could not fetch the document that describes this app. If the server cannot reach other hosts, its operator should set CLIENT_METADATA_DOCUMENTS=false. Then connect the app again.',
   badMode: 'This app requests a response mode that is not supported.',
   forged: 'This form has expired, or comes from another site. Reload the page and try again.',
   badName: 'Use 1 to 64 lowercase letters, digits and . _ - @, and begin with a letter or a digit.',
@@ -88,6 +90,8 @@ const fr: typeof en = {
   expired:
     'Cette page a expiré, ou appartient à un autre navigateur. Recommencez dans votre application.',
   requestRefused: 'La demande de cette application a été refusée :',
+  unreachable:
+    'Ce serveur n’a pas pu télécharger le document qui décrit cette application. S’il n’a pas accès à d’autres hôtes, son exploitant doit régler CLIENT_METADATA_DOCUMENTS=false. Reconnectez ensuite l’application.',
   badMode: 'Cette application demande un mode de réponse qui n’est pas pris en charge.',
   forged: 'Ce formulaire a expiré, ou vient d’un autre site. Rechargez la page et réessayez.',
   badName:

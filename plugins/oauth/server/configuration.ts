@@ -1,4 +1,4 @@
-import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import type { Configuration } from 'oidc-provider';
 
 import { TOOLS_PATH } from '../../../src/core/settings/public-origin';
 import { DAY_MS } from '../../../src/core/time';
@@ -6,15 +6,12 @@ import { personalScopes, usualScopes } from '../../accounts';
 import { StoredModel } from '../state/adapter';
 import { scopesIn, type StateStore } from '../state/store';
 import { adaptMetadata, GRANTS } from './client-metadata';
-import { documentFetch } from './documents';
+import { DOCUMENT_BYTES, type Documents } from './documents';
 import type { Library } from './library';
 
 const DAY = DAY_MS / 1000;
 const ACCESS_TOKEN_SECONDS = 3600;
 export const SESSION_SECONDS = 30 * DAY;
-
-/** The largest documents of clients that are fetched. */
-const FETCHED_BYTES = { 'client_id metadata document': 5 * 1024, jwks_uri: 64 * 1024 };
 
 /** The paths of the library's endpoints. */
 export const PATHS = {
@@ -30,8 +27,7 @@ export const OWN_SCOPES = ['openid', 'offline_access'];
 
 export interface ServerDependencies {
   store: StateStore;
-  /** Whether the address of a request may cause another document to be fetched. */
-  mayFetch: (ctx: KoaContextWithOIDC) => Promise<boolean>;
+  documents: Documents;
   renderError: NonNullable<Configuration['renderError']>;
 }
 
@@ -45,7 +41,7 @@ export function configurationFor(
   origin: string,
   jwks: NonNullable<Configuration['jwks']>,
   library: Library,
-  { store, mayFetch, renderError }: ServerDependencies,
+  { store, documents, renderError }: ServerDependencies,
 ): Configuration {
   const { InvalidClientMetadata, InvalidTarget } = library.errors;
   const { scopes } = store.host;
@@ -81,7 +77,7 @@ export function configurationFor(
         allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId,
       },
       registration: { enabled: true, issueRegistrationAccessToken: false },
-      clientIdMetadataDocument: { enabled: true, ack: 'draft-02', allowFetch: mayFetch },
+      clientIdMetadataDocument: { enabled: documents.isAnnounced, ack: 'draft-02' },
       resourceIndicators: {
         enabled: true,
         defaultResource: (_ctx, _client, oneOf) => [oneOf ?? origin].flat()[0] ?? origin,
@@ -141,8 +137,8 @@ export function configurationFor(
       Grant: 3650 * DAY,
     },
     discovery: { service_documentation: `${origin}/docs` },
-    fetch: documentFetch(),
-    fetchResponseBodyLimits: FETCHED_BYTES,
+    fetch: documents.fetch,
+    fetchResponseBodyLimits: DOCUMENT_BYTES,
     renderError,
   };
 }

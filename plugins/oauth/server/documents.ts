@@ -1,29 +1,96 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+import Joi from 'joi';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 
+import { rateLimited } from '../../../src/core/errors';
+import { fetchPublic } from '../../../src/core/http/public-fetch';
+import { Setting } from '../../../src/core/settings/settings';
+import { HOUR_MS } from '../../../src/core/time';
+import type { StateStore } from '../state/store';
+
+/** The longest documents, in bytes: the library knows them by these names. */
+export const DOCUMENT_BYTES = { 'client_id metadata document': 5 * 1024, jwks_uri: 64 * 1024 };
+const LIMITS = { timeoutMs: 2500, maxBytes: DOCUMENT_BYTES.jwks_uri };
+
+/** How many documents an address may cause to be fetched. */
+const FETCHES = { most: 20, seconds: 60 };
+/** How many are fetched at once. */
+const MAX_AT_ONCE = 32;
+/** How many wait for their turn: ten seconds at most. */
+const MAX_WAITING = 128;
 /** How long a document that could not be fetched is not fetched again. */
 const FAILED_MS = 60_000;
 const MAX_FAILED = 1000;
-/** How many are fetched at once; each may take seconds. */
-const MAX_AT_ONCE = 8;
 
-/**
- * Returns a `fetch` for metadata documents and keys of clients. The library itself refuses private
- * addresses and long bodies.
- */
-export function documentFetch(): typeof fetch {
-  const limited = pLimit(MAX_AT_ONCE);
-  const failed = new LRUCache<string, true>({ max: MAX_FAILED, ttl: FAILED_MS });
-  return async (url, options) => {
+/** Nothing came back from the host of a document. */
+export class UnreachableHost extends Error {}
+
+const CUT_OFF = `The server could not reach the host of a client's metadata document: if it cannot reach other hosts, set CLIENT_METADATA_DOCUMENTS=false, and clients will register instead.`;
+
+const NOT_FOUND = new Error('The document could not be fetched a moment ago.');
+
+export const documentsSetting = new Setting(
+  'CLIENT_METADATA_DOCUMENTS',
+  Joi.boolean().required(),
+  true,
+  'Whether clients may identify themselves by a metadata document, which the server fetches; false for a server that reaches no other host: clients then register',
+);
+
+/** Fetches what clients name: their metadata documents and keys. */
+export class Documents {
+  readonly #store: StateStore;
+  readonly #causes = new AsyncLocalStorage<string>();
+  readonly #turns = pLimit(MAX_AT_ONCE);
+  readonly #failed = new LRUCache<string, Error>({ max: MAX_FAILED, ttl: FAILED_MS });
+  /** When the last host was reached, and when the last one was not. */
+  #reachedAt = 0;
+  #unreachedAt = 0;
+
+  constructor(store: StateStore) {
+    this.#store = store;
+  }
+
+  /** Runs work whose fetches spend the budget of a client's address. */
+  causedBy<T>(address: string, work: () => Promise<T>): Promise<T> {
+    return this.#causes.run(address, work);
+  }
+
+  /** A `fetch` for the library. Its deadline is replaced by one that begins when a fetch does. */
+  readonly fetch: typeof globalThis.fetch = async (url, options) => {
     const name = url instanceof Request ? url.url : String(url);
-    if (failed.has(name)) throw new Error('The document could not be fetched a moment ago.');
-    let isFetched = false;
-    try {
-      const answer = await limited(() => fetch(url, options));
-      isFetched = answer.status === 200;
-      return answer;
-    } finally {
-      if (!isFetched) failed.set(name, true);
+    const failure = this.#failed.get(name);
+    if (failure) throw failure;
+    // Such a refusal says nothing about the document.
+    if (this.#turns.pendingCount >= MAX_WAITING) throw rateLimited.error();
+    if (!(await this.#store.spend(`document ${this.#causes.getStore() ?? ''}`, FETCHES))) {
+      throw rateLimited.error();
     }
+    return this.#turns(() => this.#fetch(name, new Headers(options?.headers)));
   };
+
+  get isAnnounced(): boolean {
+    return this.#store.host.settings.of(documentsSetting);
+  }
+
+  /** What operators should know: no host was reached since one was not, within the last hour. */
+  get warnings(): string[] {
+    const isCutOff = this.#unreachedAt > Math.max(this.#reachedAt, Date.now() - HOUR_MS);
+    return isCutOff && this.isAnnounced ? [CUT_OFF] : [];
+  }
+
+  async #fetch(name: string, headers: Headers): Promise<Response> {
+    try {
+      const answer = await fetchPublic(name, headers, LIMITS);
+      this.#reachedAt = Date.now();
+      if (answer.status !== 200) this.#failed.set(name, NOT_FOUND);
+      return answer;
+    } catch (cause) {
+      this.#unreachedAt = Date.now();
+      const failure = new UnreachableHost('The document could not be fetched.', { cause });
+      this.#failed.set(name, failure);
+      throw failure;
+    }
+  }
 }

@@ -4,6 +4,7 @@ import { resetClock, setClock } from '../../../test/support/clock';
 import { listening } from '../../../test/support/listening';
 import { fetchAsIs, fetchFrom, startService, userOf } from '../../../test/support/program';
 import type { TestService } from '../../../test/support/service';
+import { until } from '../../../test/support/processes';
 import { bodyOf } from '../../../test/support/shapes';
 import { person, type Person } from './support/people';
 import { CALLBACK, Phone } from './support/phone';
@@ -16,10 +17,13 @@ let ada: Person;
 let server: Server;
 /** The paths that were fetched. */
 const asked: string[] = [];
+/** Responses that are never sent. */
+let held: ServerResponse[] = [];
+let isPrompt = false;
 beforeAll(async () => {
   server = createServer(answer);
   fetchFrom(ORIGIN, `http://127.0.0.1:${await listening(server)}`);
-  service = await startService({});
+  service = await startService({ env: { TRUST_PROXY: '1' } });
   ada = await person(service);
 });
 const begun = Date.now();
@@ -39,6 +43,8 @@ afterAll(async () => {
 
 const documents: Record<string, object> = {
   '/good': { client_name: 'Fern watcher' },
+  '/waiting': {},
+  '/patient': {},
   '/other': { client_id: `${ORIGIN}/good` },
   '/huge': { client_name: 'Fern watcher', padding: 'x'.repeat(20_000) },
   '/secret': { client_secret: 'x'.repeat(43), token_endpoint_auth_method: 'client_secret_post' },
@@ -47,8 +53,10 @@ const documents: Record<string, object> = {
 
 function answer({ url = '' }: IncomingMessage, response: ServerResponse): void {
   asked.push(url);
-  // Never responds.
-  if (url === '/slow') return;
+  if (url.startsWith('/slow') && !isPrompt) {
+    held.push(response);
+    return;
+  }
   if (url === '/redirect') {
     response.writeHead(302, { Location: '/good' }).end();
     return;
@@ -89,6 +97,58 @@ test.each(['redirect', 'slow', 'huge', 'other', 'secret', 'fragment', 'missing',
   },
 );
 
+/** Starts an authorization of a client whose document is at a path, from an address. */
+function ask(path: string, address: string) {
+  const url = new Phone(service, ada, ORIGIN + path).asks();
+  return service.anonymous.get(url.pathname + url.search).set('X-Forwarded-For', address);
+}
+
+function timesAsked(path: string): number {
+  return asked.filter((each) => each.startsWith(path)).length;
+}
+
+test('an IPv6 network may cause 20 fetches of documents a minute, whatever its addresses', async () => {
+  for (let each = 0; each < 25; each += 1) {
+    await ask(`/network/${each}`, `2001:db8:0:7::${each.toString(16)}`).expect(400);
+  }
+  expect(timesAsked('/network/')).toBe(20);
+  const { text } = await ask('/network/more', '2001:db8:0:7:ffff::1').expect(400);
+  expect(text).toContain('Too many attempts');
+  await ask('/good', '2001:db8:0:8::1').expect(303);
+});
+
+/** Has documents asked for that are never sent: 20 for each network. */
+async function fill(path: string, count: number, least: number) {
+  const pending = Array.from({ length: count }, (_, each) =>
+    ask(`/slow/${path}/${each}`, `2001:db8:1:${Math.floor(each / 20).toString(16)}::1`).then(
+      ({ status }) => status,
+    ),
+  );
+  await until(async () => timesAsked(`/slow/${path}/`) >= least);
+  return pending;
+}
+
+test('the deadline of a fetch begins with its turn', async () => {
+  const pending = await fill('turn', 40, 32);
+  await ask('/waiting', '2001:db8:2::1').expect(303);
+  expect(await Promise.all(pending)).toEqual(pending.map(() => 400));
+});
+
+test('a document that got no turn in a full queue is fetched soon after', async () => {
+  held = [];
+  const pending = await fill('full', 240, 32);
+  // The first response is the refusal of one for which the queue had no place.
+  await Promise.any(pending);
+  const { text } = await ask('/patient', '2001:db8:2::1').expect(400);
+  expect(text).toContain('Too many attempts');
+  expect(timesAsked('/patient')).toBe(0);
+  isPrompt = true;
+  for (const response of held) response.writeHead(404).end();
+  expect(await Promise.all(pending)).toEqual(pending.map(() => 400));
+  await ask('/patient', '2001:db8:2::1').expect(303);
+  isPrompt = false;
+});
+
 test('an address may cause 20 fetches of documents a minute', async () => {
   const before = asked.length;
   for (let each = 0; each < 25; each += 1) {
@@ -96,4 +156,41 @@ test('an address may cause 20 fetches of documents a minute', async () => {
     expect((await phone.browser.go(phone.asks())).status).toBe(400);
   }
   expect(asked.length - before).toBeLessThanOrEqual(20);
+});
+
+test('the page says what to do about a host that cannot be reached, and so does /readyz', async () => {
+  const client = 'https://nowhere.invalid/client.json';
+  const url = new Phone(service, ada, client).asks();
+  const page = (language: string) =>
+    service.anonymous
+      .get(url.pathname + url.search)
+      .set('Accept-Language', language)
+      .expect(400);
+  expect((await page('en')).text).toMatch(/operator should set CLIENT_METADATA_DOCUMENTS=false/);
+  expect((await page('fr')).text).toMatch(/exploitant doit régler CLIENT_METADATA_DOCUMENTS=false/);
+  const warnings = async () =>
+    bodyOf(await service.anonymous.get('/readyz').expect(200))['warnings'];
+  expect(await warnings()).toEqual([
+    expect.stringContaining('set CLIENT_METADATA_DOCUMENTS=false') as string,
+  ]);
+  await ask('/any', '2001:db8:3::1').expect(400);
+  expect(await warnings()).toEqual([]);
+});
+
+test('a server without documents announces none, fetches none, and clients register', async () => {
+  const env = { CLIENT_METADATA_DOCUMENTS: 'false' };
+  const own = await startService({ env });
+  for (const name of ['oauth-authorization-server', 'openid-configuration']) {
+    const found = bodyOf(await own.anonymous.get(`/.well-known/${name}`).expect(200));
+    expect(found).not.toHaveProperty('client_id_metadata_document_supported');
+    expect(found).toHaveProperty('registration_endpoint');
+  }
+  const before = asked.length;
+  const phone = new Phone(own, ada, `${ORIGIN}/good`);
+  expect((await phone.browser.go(phone.asks())).status).toBe(400);
+  expect(asked.length).toBe(before);
+  const somebody = await person(own);
+  const { access_token: token } = await (await Phone.register(own, somebody)).tokens();
+  await userOf(own.url, '', token).get('/api/plants').expect(200);
+  await own.close();
 });

@@ -4,11 +4,21 @@ import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** Thrown in place of connecting to an address that is not public. */
-export class PrivateAddressError extends Error {}
+export class PrivateAddressError extends Error {
+  constructor() {
+    super('The address is not public.');
+  }
+}
+
+/** The only block of IPv6 that is assigned for public use. */
+const PUBLIC_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /** Whether an IP address is a public one: not of this machine, a private network or a special use. */
-function isPublic(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
+function isPublic(text: string): boolean {
+  if (!ipaddr.isValid(text)) return false;
+  const address = ipaddr.process(text);
+  if (address.range() !== 'unicast') return false;
+  return !(address instanceof ipaddr.IPv6) || address.match(PUBLIC_IPV6);
 }
 
 /** Whether the host of a URL is an IP address that is not public. A name is not: see {@link lookUpPublic}. */
@@ -30,7 +40,7 @@ export const lookUpPublic: LookupFunction = (hostname, options, done) => {
     const found = addresses.filter(({ address }) => isPublic(address));
     const [first] = found;
     if (!first) {
-      done(new PrivateAddressError(`${hostname} has no public address.`), []);
+      done(new PrivateAddressError(), []);
     } else if (options.all) {
       done(null, found);
     } else {
