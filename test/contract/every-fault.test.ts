@@ -92,11 +92,11 @@ test('a tool reports the same faults at once, with those of the id', async () =>
   const me = await assistant(service);
   const text = await refused(me, 'create_plant', WRONG);
   expect(text).toMatch(
-    /^validation_error: name must not be empty \(and 5 more faults\)\. .* Correct this and call create_plant again\.$/,
+    /^validation_error: name is required \(and 5 more faults\)\. .* Correct this and call create_plant again\.$/,
   );
   for (const { message } of FAULTS.slice(1)) expect(text).toContain(message);
   expect(await refused(me, 'update_plant', { ...WRONG, id: 'fern' })).toMatch(
-    /^validation_error: id must be a UUID\. name must not be empty \(and 5 more faults\)\. species /,
+    /^validation_error: id must be a UUID\. species must be a string \(and 4 more faults\)\. /,
   );
 });
 
