@@ -4,7 +4,7 @@ import { definePlugin } from '../../src/plugins/plugin';
 import eventsPlugin from '../events';
 import { careChanged } from '../events/domain-events';
 import plantsPlugin from '../plants';
-import { plantChanged, plantDeleted } from '../plants/domain-events';
+import { plantsChanged, plantDeleted } from '../plants/domain-events';
 import { CareActions } from './actions';
 import { routes } from './routes';
 import { scheduleLimitReached } from './schedules/errors';
@@ -67,7 +67,7 @@ export default definePlugin<Care>({
       ],
       listeners: [
         on(careChanged, (tx, changes) => lastCare.follow(tx, changes)),
-        on(plantChanged, (tx, { plantId, change }) => care.follow(tx, plantId, change)),
+        on(plantsChanged, (tx, { plantIds, change }) => care.follow(tx, plantIds, change)),
         on(plantDeleted, (tx, { plantId }) => schedules.deleteOfPlant(tx, plantId)),
       ],
       derived: [lastCare.derived()],

@@ -153,10 +153,11 @@ export class CareService {
     }
   }
 
-  /** Clears the snoozes of frequencies that a change of a plant clears. */
-  async follow(tx: Transaction, plantId: string, change: UpdatePlant): Promise<void> {
+  /** Clears the snoozes of frequencies that a change of plants clears. */
+  async follow(tx: Transaction, plantIds: readonly string[], change: UpdatePlant): Promise<void> {
     const fields = clearedSnoozes(change);
-    if (Object.keys(fields).length > 0) await this.#plants.keep(tx, [toStoredId(plantId)], fields);
+    if (Object.keys(fields).length > 0)
+      await this.#plants.keep(tx, plantIds.map(toStoredId), fields);
   }
 
   /** The snoozes and skips of some plants, for copies. */

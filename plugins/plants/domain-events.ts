@@ -1,9 +1,9 @@
 import { DomainEvent } from '../../src/data/writing/transaction';
 import type { UpdatePlant } from './schema';
 
-/** Fields of a plant were changed. */
-export const plantChanged = new DomainEvent<{ plantId: string; change: UpdatePlant }>(
-  'plant.changed',
+/** Fields of some plants were changed, in the same way. */
+export const plantsChanged = new DomainEvent<{ plantIds: readonly string[]; change: UpdatePlant }>(
+  'plants.changed',
 );
 
 /** A plant was added. */

@@ -5,7 +5,7 @@ import { tierQuota } from '../../src/data/model/quotas';
 import { definePlugin } from '../../src/plugins/plugin';
 import photosPlugin from '../photos';
 import { photoAdded, photoDeleted } from '../photos/domain-events';
-import { plantChanged, plantCreated, plantDeleted } from './domain-events';
+import { plantsChanged, plantCreated, plantDeleted } from './domain-events';
 import { plantArchived, plantLimitReached, plantNotFound } from './errors';
 import { PLANT_QUOTA, plantModel } from './model';
 import { revisions } from './migrations/0001-revisions';
@@ -64,7 +64,7 @@ export default definePlugin<Plants>({
   budgets: { plants: creations },
   quotas: { [PLANT_QUOTA]: tierQuota(PLANT_QUOTA, { free: 25, pro: 1000 }, plantLimitReached) },
   errors: [plantNotFound, plantLimitReached, plantArchived],
-  emits: [plantChanged, plantCreated, plantDeleted],
+  emits: [plantsChanged, plantCreated, plantDeleted],
   models: [plantModel],
   migrations: [revisions, snoozes],
   instructions: "list_plants turns a plant's name into its id.",

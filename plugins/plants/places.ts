@@ -3,7 +3,7 @@ import type { Tenant } from '../../src/data/model/models';
 import type { OwnedModel } from '../../src/data/model/owner';
 import { LIST_ORDER } from '../../src/data/model/resource';
 import type { Transaction } from '../../src/data/writing/transaction';
-import { plantChanged } from './domain-events';
+import { plantsChanged } from './domain-events';
 import type { PlantDocument, RenameLocation } from './schema';
 
 /**
@@ -53,9 +53,7 @@ export class Places {
     const ids = found.filter(({ location }) => location !== to).map(({ _id }) => _id);
     const $set = { location: to, updatedAt: tx.now };
     await this.#model.updateMany({ _id: anyOf(ids) }, { $set }).of(tx);
-    for (const id of ids) {
-      await tx.emit(plantChanged, { plantId: idText(id), change: { location: to } });
-    }
+    await tx.emit(plantsChanged, { plantIds: ids.map(idText), change: { location: to } });
     return { plants: found.filter(({ archivedAt }) => !archivedAt).length };
   }
 

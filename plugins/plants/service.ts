@@ -11,7 +11,7 @@ import type { Host } from '../../src/plugins/host';
 import { type Photos, unknownPlant } from '../photos';
 import { Archive } from './archive';
 import { PlantCare } from './care';
-import { plantChanged, plantCreated, plantDeleted } from './domain-events';
+import { plantsChanged, plantCreated, plantDeleted } from './domain-events';
 import { plantNotFound } from './errors';
 import { PlantLists } from './list';
 import { plantModel } from './model';
@@ -98,7 +98,7 @@ export class PlantService {
   async update(tx: Transaction, id: string, body: UpdatePlant): Promise<PlantView> {
     const changed = await this.#plants.update(tx, id, body);
     await this.#showPrimary(tx, id, body);
-    await tx.emit(plantChanged, { plantId: id, change: body });
+    await tx.emit(plantsChanged, { plantIds: [id], change: body });
     return this.#presentOne(tx, changed);
   }
 

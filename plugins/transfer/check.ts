@@ -228,7 +228,7 @@ export function addRuleFaults(
     endOn: endOn ?? null,
     startOn: startOn ?? today,
   });
-  for (const { field, message } of faults) errors.add(field, message.slice(field.length + 1, -1));
+  for (const { field, what } of faults) errors.add(field, what);
 }
 
 function listOf(given: unknown): readonly unknown[] {

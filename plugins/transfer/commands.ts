@@ -6,6 +6,7 @@ import { counted } from '../../src/cli/table';
 import { userName } from '../../src/cli/values';
 import { ApiError } from '../../src/core/errors';
 import { parseJson, parseText } from '../../src/core/text/json';
+import { JsonFault } from '../../src/core/text/json-limits';
 import { isRecord, reasonOf } from '../../src/core/values';
 import { checked, ValidationErrors } from '../../src/fields/validation';
 import type { CommandLine } from '../../src/plugins/command';
@@ -96,9 +97,10 @@ async function bodyOf(file: string): Promise<object> {
     if (!text.trimStart().startsWith('{')) return { csv: text };
     const json = parseJson(bytes);
     if (isRecord(json)) return json;
-    throw new Error('it is not a JSON object');
+    throw new JsonFault('is not a JSON object');
   } catch (error) {
-    throw new CommandError(`${file} cannot be read: ${reasonOf(error).replace(/^is/, 'it is')}.`);
+    const reason = error instanceof JsonFault ? `it ${error.message}` : reasonOf(error);
+    throw new CommandError(`${file} cannot be read: ${reason}.`);
   }
 }
 

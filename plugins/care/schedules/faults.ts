@@ -1,16 +1,22 @@
-import type { FieldFault } from '../../../src/core/errors';
 import { leavesDays, overlap, type Rule } from './days';
 import type { Care } from './schema';
 
 /** The fields of a schedule that depend on each other. */
 type Checked = Rule & { care: Care; label: string | null };
 
-/** The faults of a schedule as a whole, each at one of its fields. */
-export function faultsOf(schedule: Checked): FieldFault[] {
+/** A fault of a schedule as a whole, at one of its fields. */
+interface RuleFault {
+  field: keyof Checked;
+  /** Completes a sentence about the field: "is not allowed". */
+  what: string;
+}
+
+/** The faults of a schedule whose fields are valid. */
+export function faultsOf(schedule: Checked): RuleFault[] {
   const { care, label, everyDays, weekdays, seasons, startOn, endOn } = schedule;
-  const faults: FieldFault[] = [];
+  const faults: RuleFault[] = [];
   const add = (field: keyof Checked, what: string): void => {
-    faults.push({ field, message: `${field} ${what}.` });
+    faults.push({ field, what });
   };
   if (care === 'other' && label === null) add('label', 'is required if care is other');
   if (care !== 'other' && label !== null) add('label', 'is allowed only if care is other');

@@ -1,9 +1,9 @@
-import { fieldErrors } from '../../../src/core/errors';
 import { idText, newId, toStoredId } from '../../../src/core/ids';
 import type { Tenant } from '../../../src/data/model/models';
 import type { OwnedModel } from '../../../src/data/model/owner';
 import { insert, Resource, type ResourceOf } from '../../../src/data/model/resource';
 import type { Transaction } from '../../../src/data/writing/transaction';
+import { ValidationErrors } from '../../../src/fields/validation';
 import { type Events, scheduleNotFound } from '../../events';
 import { plantNotFound, type Plants } from '../../plants';
 import { dueOnOf, todayOf } from '../needs';
@@ -141,6 +141,7 @@ function viewOf(document: ScheduleDocument, isArchived: boolean, today: string):
 }
 
 function requireRule(document: ScheduleDocument): void {
-  const faults = faultsOf(document);
-  if (faults.length > 0) throw fieldErrors(faults);
+  const errors = new ValidationErrors();
+  for (const { field, what } of faultsOf(document)) errors.add(field, what);
+  errors.throwIfAny();
 }
