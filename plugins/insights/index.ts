@@ -1,5 +1,6 @@
 import { on } from '../../src/data/writing/transaction';
 import { definePlugin } from '../../src/plugins/plugin';
+import accountsPlugin from '../accounts';
 import eventsPlugin from '../events';
 import { careChanged } from '../events/domain-events';
 import plantsPlugin from '../plants';
@@ -14,7 +15,7 @@ import { InsightService } from './service';
 /** Statistics of a person's care. */
 export default definePlugin({
   name: 'insights',
-  requires: ['events', 'photos', 'plants'],
+  requires: ['accounts', 'events', 'photos', 'plants'],
   scopes: { 'insights:read': 'Read insights' },
   models: [careMonthModel, growthModel],
   migrations,
@@ -24,7 +25,15 @@ export default definePlugin({
     const careDays = new CareDays(host);
     const growth = new GrowthTotals(host, events);
     const plants = host.use(plantsPlugin);
-    const insights = new InsightService(host, { plants, events, deletions, careDays, growth });
+    const accounts = host.use(accountsPlugin);
+    const insights = new InsightService(host, {
+      accounts,
+      plants,
+      events,
+      deletions,
+      careDays,
+      growth,
+    });
     return {
       operations: () => routes(insights),
       listeners: [

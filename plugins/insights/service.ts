@@ -11,6 +11,7 @@ import {
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { ReadCall } from '../../src/plugins/call';
+import type { Accounts } from '../accounts';
 import type { Events, PendingPlantDeletions } from '../events';
 import { PHOTO_QUOTA } from '../photos';
 import type { Plants, PlantSummary } from '../plants';
@@ -27,6 +28,7 @@ const ACTIVITY_DAYS = 365;
 type Call = Pick<ReadCall<InsightsQuery, never>, 'now' | 'validUntil'>;
 
 interface Dependencies {
+  accounts: Pick<Accounts, 'person'>;
   plants: Plants;
   events: Events;
   deletions: PendingPlantDeletions;
@@ -50,7 +52,7 @@ export class InsightService {
     { sections, from, to, plantId: given }: InsightsQuery,
     { now, validUntil }: Call,
   ): Promise<Partial<InsightsView>> {
-    const { plants, careDays, deletions, events: ofEvents, growth } = this.#dependencies;
+    const { accounts, plants, careDays, deletions, events: ofEvents, growth } = this.#dependencies;
     return this.#host.snapshot(async (session) => {
       const today = calendarOf(account.timezone)(now);
       const last = to ?? today;
@@ -63,6 +65,8 @@ export class InsightService {
       const history = await careDays.read({ userId: account.id, session }, days, deleted);
       const summaries = await plants.summaries(account.id, session);
       const growths = await growth.read(account.id, session);
+      // Later than the account that authentication read.
+      const { usage } = (await accounts.person(account.id, session)) ?? account;
       validUntil(endOfQuarterHour(now));
       const plantId = given?.toLowerCase();
       const measured = summaries.filter(({ id }) => plantId === undefined || id === plantId);
@@ -74,7 +78,7 @@ export class InsightService {
         overview: {
           totalPlants: active.length,
           ...events(history.weekdays),
-          totalPhotos: account.usage[PHOTO_QUOTA] ?? 0,
+          totalPhotos: usage[PHOTO_QUOTA] ?? 0,
           daysSinceFirstPlant: age,
         },
         careActivityByDay: history.activity,

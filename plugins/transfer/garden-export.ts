@@ -1,5 +1,6 @@
 import { yieldToEventLoop } from '../../src/core/async';
 import { idText } from '../../src/core/ids';
+import { csvLine } from '../../src/core/text/csv';
 import { jsonArray } from '../../src/core/text/json';
 import type { Tenant } from '../../src/data/model/models';
 import { descriptionOf } from '../../src/fields/description';
@@ -8,7 +9,6 @@ import { event, type EventDocument, type Events } from '../events';
 import { photo, type PhotoDocument, type Photos } from '../photos';
 import { archivedOf, plant, type PlantDocument, type Plants } from '../plants';
 import type { Gardens } from './garden-import';
-import { guarded } from './guard';
 import { importedEvent, importedPhoto, importedSchedule, PLANT_FIELDS } from './schema';
 
 const PHOTO_FIELDS = [...descriptionOf(importedPhoto).keys.keys()];
@@ -134,10 +134,6 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A line of CSV (RFC 4180). */
 function lineOf(cells: readonly string[]): string {
-  const quoted = cells
-    .map(guarded)
-    .map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell));
-  return `${quoted.join(',')}\r\n`;
+  return `${csvLine(cells)}\r\n`;
 }

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 
 import { yieldToEventLoop } from '../../src/core/async';
+import { unguarded } from '../../src/core/text/csv';
 import { isCalendarDay, startOfDay } from '../../src/core/time';
 import type { ValidationErrors } from '../../src/fields/validation';
-import { unguarded } from './guard';
 import { PLANT_FIELDS, type Table } from './schema';
 
 /** A record of a table, with its fields as text and the line on which it begins. */

@@ -78,6 +78,13 @@ test('token create --from creates an account and a token for each line', async (
   expect(lines[2]).toMatch(/^"vic ""the, green"" w",free,tnd_mcp_\w+$/);
 });
 
+test('token create --from prints names that a spreadsheet would run as formulas with a quote in front', async () => {
+  const from = await file('=HYPERLINK(0)\n@zed\n"+1,2"\nplain-1\n');
+  const [, ...lines] = (await cli.text('token', 'create', '--from', from)).trimEnd().split('\n');
+  const names = lines.map((line) => line.replace(/,free,tnd_mcp_\w+$/, ''));
+  expect(names).toEqual(["'=HYPERLINK(0)", "'@zed", `"'+1,2"`, 'plain-1']);
+});
+
 test('token create --from keeps the order of many, and gives each one token', async () => {
   const names = Array.from({ length: 300 }, (_, index) => `many-${index}`);
   const made = records(await cli.json('token', 'create', '--from', await file(names.join('\n'))));

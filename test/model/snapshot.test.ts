@@ -1,5 +1,5 @@
 import type { TestService } from '../support/service';
-import { eventsPlugin, startService } from '../support/program';
+import { accountsPlugin, eventsPlugin, startService } from '../support/program';
 
 let service: TestService;
 
@@ -25,6 +25,18 @@ test('all reads of a snapshot see the same moment, whatever is written meanwhile
     return [before, await count()];
   });
   expect(counts).toEqual([1, 1]);
+});
+
+test('all of insights is of one moment, later than the account that authentication read', async () => {
+  const user = await service.user();
+  const before = await service.app.exportsOf(accountsPlugin).account(user.id);
+  await user.plant();
+  await user.photo();
+  const operation = service.app.operations.find(({ path }) => path === '/api/insights');
+  // The parts of a call that the handler reads.
+  const call = { account: before, query: {}, now: new Date(), validUntil: () => undefined };
+  const insights = await operation?.handler(call as never);
+  expect(insights).toMatchObject({ overview: { totalPlants: 1, totalPhotos: 1 } });
 });
 
 test('a snapshot has all writes that were acknowledged before it', async () => {

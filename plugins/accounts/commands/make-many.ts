@@ -1,4 +1,5 @@
 import { CommandError } from '../../../src/cli/exit-codes';
+import { csvLine } from '../../../src/core/text/csv';
 import { chunksOf, reasonOf } from '../../../src/core/values';
 import type { StreamedResult } from '../../../src/plugins/command';
 import type { Accounts } from '../accounts';
@@ -52,6 +53,5 @@ export function resultOf({ token, view: { id, user, scopes, expiresAt }, tier }:
 }
 
 function csvOf({ token, view: { user }, tier }: Made): string {
-  const name = /[",]/.test(user) ? `"${user.replaceAll('"', '""')}"` : user;
-  return [name, tier, token].join(',');
+  return csvLine([user, tier, token]);
 }

@@ -2,11 +2,19 @@
 const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/u;
 
 /** A cell that a spreadsheet shows instead of computing it: with a quote in front, as one would type it. */
-export function guarded(cell: string): string {
+function guarded(cell: string): string {
   return FORMULA.test(cell) ? `'${cell}` : cell;
 }
 
-/** The cell before {@link guarded}. */
+/** A cell before it was guarded. */
 export function unguarded(cell: string): string {
   return cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
+}
+
+/** Cells as a line of CSV (RFC 4180), without its end. */
+export function csvLine(cells: readonly string[]): string {
+  return cells
+    .map(guarded)
+    .map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
+    .join(',');
 }
