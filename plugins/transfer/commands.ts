@@ -54,7 +54,7 @@ Example:
     )
     .action(async (file: string, { user, dryRun = false }: Options) => {
       const given = await bodyOf(file);
-      await commandLine.run(async (app) => {
+      await commandLine[dryRun ? 'read' : 'change'](async (app) => {
         const { host, accounts, gardens } = app.exportsOf(plugin);
         const account = await accounts.account(user);
         if (!account) throw new CommandError(`There is no user ${user}.`);

@@ -5,9 +5,11 @@ import type { Logger } from 'pino';
 
 import { App } from './app';
 import { findMongodb, type Waiting } from '../servers/external-mongodb';
+import { requireSchema } from '../data/schema/require-schema';
 import type { Acting } from '../data/audit/entry';
 import { openLog } from './log';
 import { loadServerPlugins } from '../plugins/loader';
+import type { DataAccess } from '../plugins/command';
 import type { Plugin } from '../plugins/plugin';
 import { acquireServers, type Progress, type Role, type Servers } from '../servers';
 import { freeBytes } from '../core/disk';
@@ -41,6 +43,8 @@ interface ProgramOptions {
   acting?: Acting;
   /** Whether to accept data of another release without migrating it. */
   leaveSchema?: boolean;
+  /** What a command does with data that must exist. */
+  access?: DataAccess;
   /** Called once MongoDB is connected, before migrations, which may take long. */
   onConnected?: (program: Pick<Program, 'app' | 'log'>) => Promise<void>;
 }
@@ -59,7 +63,9 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     restoring,
     stopping,
     acting,
+    access,
   } = options;
+  const reads = access === 'read';
   const { log, dropped } = openLog(env);
   const app = new App({ plugins, env, log, acting });
   const { settings } = app;
@@ -87,6 +93,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     },
     {
       role,
+      needsData: access !== undefined,
       countRestarts: (server, by) => {
         restarts.inc({ server }, by);
       },
@@ -109,7 +116,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     }
   };
   try {
-    await app.connect({ ...servers, restoring }, () => prepare({ app, log }, options));
+    await app.connect({ ...servers, restoring, reads }, () => prepare({ app, log }, options));
   } catch (error) {
     await stop();
     throw error;
@@ -125,13 +132,14 @@ async function prepare(
     progress = () => undefined,
     restoring,
     leaveSchema = restoring,
+    access,
     onConnected = async () => undefined,
     stopping,
   }: ProgramOptions,
 ): Promise<string[]> {
   if (leaveSchema === true) return [];
   if (role === 'tool') {
-    await app.schema.require();
+    await requireSchema(app.schema, { reads: access === 'read' });
     return [];
   }
   await onConnected({ app, log });

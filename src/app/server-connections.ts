@@ -15,6 +15,8 @@ export interface ServerAddresses {
   redisUrl?: string | undefined;
   /** Whether a backup is being restored, so that the data may be incomplete. */
   restoring?: boolean | undefined;
+  /** Whether nothing may be written. */
+  reads?: boolean | undefined;
 }
 
 /** The connections to MongoDB and Redis, and their health. */
@@ -44,7 +46,7 @@ export class ServerConnections {
    * @throws OperatorError if MongoDB denies access, and whatever `prepare` throws
    */
   async open(
-    { mongodbUri, redisUrl, restoring = false }: ServerAddresses,
+    { mongodbUri, redisUrl, restoring = false, reads = false }: ServerAddresses,
     prepare: () => Promise<void>,
   ): Promise<void> {
     const database = this.#database;
@@ -65,7 +67,7 @@ export class ServerConnections {
       await this.#redis.opened();
     }
     await prepare().catch(refused);
-    this.#accountHash = await AccountHash.open(database);
+    this.#accountHash = reads ? undefined : await AccountHash.open(database);
   }
 
   /** Returns the pseudonym of an account in the log. */

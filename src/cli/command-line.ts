@@ -6,7 +6,13 @@ import type { Command } from 'commander';
 import { scopesOf, type Plugin, readSettings } from '../plugins/plugin';
 import { App } from '../app/app';
 import type { Acting } from '../data/audit/entry';
-import type { CommandLine, CommandResult, RunningApp, StreamedResult } from '../plugins/command';
+import type {
+  CommandLine,
+  CommandResult,
+  DataAccess,
+  StreamedResult,
+  Work,
+} from '../plugins/command';
 import { openLog } from '../app/log';
 import { type Program, startProgram } from '../app/program';
 import { hostSettings } from '../core/settings/host-settings';
@@ -21,6 +27,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Which data a command accepts. */
 interface DataOptions {
+  access?: DataAccess;
   /** Whether to accept data of another release without migrating it. */
   leaveSchema?: boolean;
   /** Whether a backup is being restored, so that the data may be incomplete. */
@@ -48,10 +55,16 @@ export class CommandRunner implements CommandLine {
     this.#env = { ...env, LOG_LEVEL: env[hostSettings.logLevel.name] || 'warn' };
   }
 
-  run(work: (app: RunningApp) => Promise<CommandResult | StreamedResult>): Promise<void> {
-    return this.runHost(({ app }) =>
-      work({ exportsOf: (plugin) => app.exportsOf(plugin), progress: progressBar }),
-    );
+  run(work: Work): Promise<void> {
+    return this.#run(work, {});
+  }
+
+  change(work: Work): Promise<void> {
+    return this.#run(work, { access: 'change' });
+  }
+
+  read(work: Work): Promise<void> {
+    return this.#run(work, { access: 'read' });
   }
 
   /**
@@ -133,6 +146,13 @@ export class CommandRunner implements CommandLine {
     // On its own, since a disk that fills up cuts a write short and fails only the next.
     process.stdout.write('\n');
     this.exitCode = exitCode;
+  }
+
+  #run(work: Work, options: DataOptions): Promise<void> {
+    return this.runHost(
+      ({ app }) => work({ exportsOf: (plugin) => app.exportsOf(plugin), progress: progressBar }),
+      options,
+    );
   }
 
   async #printEach({ pieces }: StreamedResult): Promise<void> {

@@ -16,13 +16,26 @@ export interface StreamedResult {
   pieces: (isJson: boolean) => AsyncIterable<string>;
 }
 
+/** What a command does with data, which must then exist: `read` writes nothing. */
+export type DataAccess = 'read' | 'change';
+
+/** The work of a command of a plugin. */
+export type Work = (app: RunningApp) => Promise<CommandResult | StreamedResult>;
+
 /** Where plugins add their commands. */
 export interface CommandLine {
   program: Command;
   /** The scopes of all plugins, each with what it permits. */
   scopes: ReadonlyMap<string, string>;
-  /** Runs a command that needs the servers, and prints its result. */
-  run(work: (app: RunningApp) => Promise<CommandResult | StreamedResult>): Promise<void>;
+  /**
+   * Runs a command that needs the servers, and prints its result. It creates the data directory and the
+   * database if there are none.
+   */
+  run(work: Work): Promise<void>;
+  /** The same for a command that changes data, which must exist. */
+  change(work: Work): Promise<void>;
+  /** The same for a command that writes nothing. */
+  read(work: Work): Promise<void>;
   /** Runs a command that needs no server, and prints its result. */
   runOffline(work: (app: { description: ApiDescription }) => CommandResult): void;
 }

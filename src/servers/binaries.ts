@@ -92,8 +92,11 @@ function sourcesOf(program: Program, search: BinarySearch): Source[] {
   const users = userCaches();
   const caches = [...(owner === undefined ? users : []), path.join(root, 'cache')];
   const cachedIn = (folders: string[]): string => firstOf(folders, [entry, download]);
+  let isReported = false;
   const fetched = (fetch: Fetch) => async () => {
-    progress(`Fetching ${program} …`);
+    // There may be several sources.
+    if (!isReported) progress(`Fetching ${program} …`);
+    isReported = true;
     return fetchIntoCache(fetch, caches, entry);
   };
   const onPath = (process.env['PATH'] ?? '').split(path.delimiter).filter(Boolean);

@@ -40,6 +40,13 @@ export class DataDirectory {
     process.once('exit', this.close);
   }
 
+  /** Whether a process uses a folder as its data directory, or has stored data there. */
+  static async isInUse(dataDir: string): Promise<boolean> {
+    const filesIn = (name: string): Promise<string[]> =>
+      fs.readdir(path.join(dataDir, name)).catch(() => []);
+    return (await Promise.all(['mongodb', 'leases'].map(filesIn))).flat().length > 0;
+  }
+
   /** @throws ServersError if the directory cannot be created or used */
   static async open(dataDir: string): Promise<DataDirectory> {
     const wanted = path.resolve(dataDir);

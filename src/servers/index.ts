@@ -1,5 +1,7 @@
+import path from 'node:path';
+
 import { DataDirectory } from './data-directory';
-import { explain } from './errors';
+import { explain, ServersError } from './errors';
 import { ManagedServers, type ServersOptions } from './managed-servers';
 import { managedMongodbUri } from './mongod';
 import { redisResponds } from './redis';
@@ -52,6 +54,19 @@ export async function acquireServers(
     notes.push(`Using the Redis of REDIS_URL${state}.`);
   }
   if (mongodbUri !== undefined && redisUrl !== undefined) {
+    return { mongodbUri, redisUrl, isServed: undefined, notes, release: async () => undefined };
+  }
+  const { dataDir } = config;
+  if (mongodbUri === undefined && options.needsData && !(await DataDirectory.isInUse(dataDir))) {
+    throw new ServersError(
+      `There is no data in ${path.resolve(dataDir)}: set DATA_DIR to the folder that has it.`,
+    );
+  }
+  if (
+    mongodbUri !== undefined &&
+    options.role === 'tool' &&
+    !(await DataDirectory.isInUse(dataDir))
+  ) {
     return { mongodbUri, redisUrl, isServed: undefined, notes, release: async () => undefined };
   }
   const managed = new ManagedServers(await DataDirectory.open(config.dataDir), options);

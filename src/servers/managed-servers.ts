@@ -17,6 +17,8 @@ const HANGS_MS = 12_000;
 
 export interface ServersOptions {
   role: Role;
+  /** Whether a managed MongoDB must have data already. */
+  needsData?: boolean;
   progress?: Progress | undefined;
   /** Counts the restarts of a server that exited. */
   countRestarts?: (server: string, by: 0 | 1) => void;

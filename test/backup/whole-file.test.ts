@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -5,6 +7,7 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import { makeWholeFile } from '../../src/app/backup/whole-file';
+import { builtProgram } from '../support/program';
 
 test('of two concurrent backups with the same name, one is made and the other is refused', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'backup-test-'));
@@ -20,6 +23,35 @@ test('of two concurrent backups with the same name, one is made and the other is
     ]);
     expect(await readdir(folder)).toEqual(['a.tar.gz']);
   } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('a killed backup’s unfinished file is removed by the next one, and none that is being written', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'backup-test-'));
+  const script = `
+    const { makeWholeFile } = require(${JSON.stringify(path.join(builtProgram(), 'src/app/backup/whole-file.js'))});
+    makeWholeFile(process.argv[1], async (output) => {
+      output.write('content', () => process.stdout.write('writing'));
+      await new Promise((resolve) => setTimeout(resolve, 3_600_000));
+    });`;
+  const writer = async (name: string) => {
+    const child = spawn(process.execPath, ['-e', script, path.join(folder, name)]);
+    await once(child.stdout, 'data');
+    return child;
+  };
+  const fill = (output: Writable) => pipeline(['content'], output);
+  const partials = async () => (await readdir(folder)).filter((name) => name.endsWith('.partial'));
+  const [killed, writing] = [await writer('a.tar.gz'), await writer('b.tar.gz')];
+  try {
+    expect(await partials()).toHaveLength(2);
+    killed.kill('SIGKILL');
+    await once(killed, 'exit');
+    await makeWholeFile(path.join(folder, 'c.tar.gz'), fill);
+    expect(await partials()).toEqual([expect.stringMatching(/^b\.tar\.gz\./)]);
+  } finally {
+    writing.kill('SIGKILL');
+    await once(writing, 'exit');
     await rm(folder, { recursive: true });
   }
 });

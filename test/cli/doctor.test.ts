@@ -82,6 +82,7 @@ test('doctor reports each check if there are no faults', async () => {
 
 test('doctor prints a table, and starts managed servers if none are running', async () => {
   const dataDir = path.join(folder, 'own');
+  await run(['token', 'create', '--user', 'ada'], { DATA_DIR: dataDir });
   const { code, stdout } = await run(['doctor'], { DATA_DIR: dataDir });
   expect(code).toBe(0);
   expect(stdout).toMatch(/^ +CHECK +FOUND\nok +settings +all are valid\n/);

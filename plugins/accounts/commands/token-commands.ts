@@ -51,7 +51,7 @@ Examples:
   $ npm run --silent cli -- token list --expiring 30d`,
     )
     .action(({ user, expiring }: { user?: string; expiring?: number }) =>
-      commandLine.run(async (app) => {
+      commandLine.read(async (app) => {
         const now = new Date();
         const accounts = app.exportsOf(plugin);
         if (user !== undefined) await requireUser(accounts, user);
@@ -110,7 +110,7 @@ Examples:
         );
       }
       const secret = given === '-' ? (await text(process.stdin)).trim() : undefined;
-      await commandLine.run(async (app) => {
+      await commandLine.change(async (app) => {
         const accounts = app.exportsOf(plugin);
         if (user !== undefined) {
           await requireUser(accounts, user);

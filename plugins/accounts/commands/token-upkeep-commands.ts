@@ -42,7 +42,7 @@ Examples:
    "rotated":{"id":"…","expiresAt":"2026-03-01T10:45:00.000Z"}}     printed as one line`,
     )
     .action((oldId: string, { overlap }: { overlap: number }) =>
-      commandLine.run(async (app) => {
+      commandLine.change(async (app) => {
         const made = await app.exportsOf(plugin).tokens.rotateToken(oldId, overlap);
         if (!made) throw new CommandError(`There is no token ${oldId}.`);
         const { token, view, rotated } = made;
@@ -78,7 +78,7 @@ export function pruneTokens(
     .description('Deletes expired tokens; the audit log lists them.')
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- token prune --json')
     .action(() =>
-      commandLine.run(async (app) => {
+      commandLine.change(async (app) => {
         const deleted = await app.exportsOf(plugin).tokens.pruneTokens();
         return { result: { deleted }, text: `${counted(deleted, 'token')} deleted.` };
       }),

@@ -34,7 +34,7 @@ function listUsers(
     .description('Lists all accounts, with their usage.')
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- user list --json')
     .action(() =>
-      commandLine.run(async (app) => {
+      commandLine.read(async (app) => {
         const accounts = await app.exportsOf(plugin).lists.accounts();
         const rows = accounts.map(({ id, tier, timezone: zone, usage }) => [
           id,
@@ -65,7 +65,7 @@ function showUser(
     .argument('<user>', 'the user', userName)
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- user show ada')
     .action((userId: string) =>
-      commandLine.run(async (app) => {
+      commandLine.read(async (app) => {
         const accounts = app.exportsOf(plugin);
         const account = await requireUser(accounts, userId);
         const tokens = await accounts.tokens.tokens(userId);
@@ -99,7 +99,7 @@ function setUser(
       if (Object.keys(changes).length === 0) {
         throw new UsageError('Say what to set: --tier, --timezone or both.');
       }
-      await commandLine.run(async (app) => {
+      await commandLine.change(async (app) => {
         const accounts = app.exportsOf(plugin);
         await requireUser(accounts, userId);
         const account = await accounts.changeAccount(userId, changes);

@@ -24,7 +24,7 @@ export function exportUser(
     .argument('<user>', 'the user', userName)
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- user export ada > ada.json')
     .action((userId: string) =>
-      commandLine.run(async (app) => {
+      commandLine.read(async (app) => {
         const pieces = await app.exportsOf(plugin).data.exportUser(userId);
         if (!pieces) throw unknownUser(userId);
         return { pieces: () => pieces };
@@ -65,7 +65,7 @@ Examples:
             `To delete all data of ${userId}, add --confirm ${userId}; --dry-run shows how much that is.`,
           );
         }
-        await commandLine.run(async (app) => {
+        await commandLine[dryRun ? 'read' : 'change'](async (app) => {
           const accounts = app.exportsOf(plugin);
           const records = await accounts.data.counts(userId);
           if (!records) throw unknownUser(userId);

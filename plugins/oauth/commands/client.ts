@@ -72,7 +72,7 @@ function listClients(parent: Command, commandLine: CommandLine, plugin: Plugin):
     )
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- client list --json')
     .action(() =>
-      commandLine.run(async (app) => {
+      commandLine.read(async (app) => {
         const clients = await app.exportsOf(plugin).clients();
         const rows = clients.map(({ id, name, redirectUris, expiresAt }) => [
           id,
@@ -100,7 +100,7 @@ function deleteClient(parent: Command, commandLine: CommandLine, plugin: Plugin)
       '\nExample:\n  $ npm run --silent cli -- client delete https://assistant.example.com/client.json',
     )
     .action((id: string) =>
-      commandLine.run(async (app) => {
+      commandLine.change(async (app) => {
         const revoked = await app.exportsOf(plugin).deleteClient(id);
         if (revoked === undefined) throw new CommandError('There is no such client.');
         const text = `Deleted the client and revoked ${counted(revoked, 'grant')}.`;

@@ -18,7 +18,7 @@ export function sessionCommands(commandLine: CommandLine, plugin: PluginReferenc
     .option('--user <user>', 'only those of this user', userName)
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- session list --user ada --json')
     .action(({ user }: { user?: string }) =>
-      commandLine.run(async (app) => {
+      commandLine.read(async (app) => {
         const sessions = await app.exportsOf(plugin).sessions(user);
         const rows = sessions.map((each) => [
           each.id,
@@ -43,7 +43,7 @@ export function sessionCommands(commandLine: CommandLine, plugin: PluginReferenc
       const which =
         id === undefined ? user !== undefined && { user } : user === undefined && { id };
       if (which === false) throw new UsageError('Name a session by its id, or --user USER.');
-      return commandLine.run(async (app) => {
+      return commandLine.change(async (app) => {
         const ended = await app.exportsOf(plugin).endSessions(which);
         if (id !== undefined && ended.length === 0) {
           throw new CommandError(`There is no session ${id}.`);

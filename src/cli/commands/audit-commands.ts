@@ -60,12 +60,15 @@ Examples:
     "target":{"type":"token","id":"…"},"changes":{}}]     printed as one line`,
     )
     .action(({ user, ...options }: LogOptions) =>
-      commandLine.runHost(async ({ app }) => ({
-        pieces: (isJson) => {
-          const entries = app.audit.entries({ ...options, userId: user, withDeleted: true });
-          return isJson ? jsonArray(shownEntries(entries)) : lines(entries);
-        },
-      })),
+      commandLine.runHost(
+        async ({ app }) => ({
+          pieces: (isJson) => {
+            const entries = app.audit.entries({ ...options, userId: user, withDeleted: true });
+            return isJson ? jsonArray(shownEntries(entries)) : lines(entries);
+          },
+        }),
+        { access: 'read' },
+      ),
     );
 }
 
@@ -85,9 +88,12 @@ Example:
 With --json, prints one object with the arrays entries and chains.`,
     )
     .action(() =>
-      commandLine.runHost(async ({ app }) => ({
-        pieces: (isJson) => (isJson ? exportObject(app.audit) : exportLines(app.audit)),
-      })),
+      commandLine.runHost(
+        async ({ app }) => ({
+          pieces: (isJson) => (isJson ? exportObject(app.audit) : exportLines(app.audit)),
+        }),
+        { access: 'read' },
+      ),
     );
 }
 
@@ -110,7 +116,11 @@ Example:
   {"chains":2,"entries":40,"pruned":0,"faults":[{"chain":"account/ada",
    "fault":"entry 3 was altered"}]}     printed as one line`,
     )
-    .action(() => commandLine.runHost(async ({ app }) => verification(await app.audit.verify())));
+    .action(() =>
+      commandLine.runHost(async ({ app }) => verification(await app.audit.verify()), {
+        access: 'read',
+      }),
+    );
 }
 
 function verification(found: Verification): CommandResult {

@@ -9,6 +9,7 @@ import { documentsIn, type Manifest } from '../../app/backup/manifest';
 import { requireOwnVersion, restoreBackup } from '../../app/backup/restore';
 import { hostSettings } from '../../core/settings/host-settings';
 import type { CommandRunner } from '../command-line';
+import { CommandError } from '../exit-codes';
 import { withProgress } from '../progress';
 import { counted, table } from '../table';
 
@@ -46,6 +47,9 @@ Examples:
       commandLine.runHost(
         async ({ app, servers: { mongodbUri } }) => {
           const { settings } = app;
+          if (await app.schema.isEmpty()) {
+            throw new CommandError('The database is empty: there is nothing to archive.');
+          }
           const file = given ?? (await new BackupFolder(settings).nextFile({ scheduled: false }));
           const isManaged = settings.of(hostSettings.mongodbUri) === undefined;
           const made = await withProgress('Documents', (onDocuments) =>
@@ -62,7 +66,7 @@ Examples:
           const size = `${counted(made.documents, 'document')}, ${counted(made.bytes, 'byte')}`;
           return { result: made, text: `${made.file} holds all data of ${made.moment}: ${size}.` };
         },
-        { leaveSchema: true },
+        { access: 'read', leaveSchema: true },
       ),
     );
 }

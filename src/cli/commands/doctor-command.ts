@@ -51,6 +51,7 @@ function checkSettings(commandLine: CommandRunner): { settings?: Settings; findi
 async function checkServers(commandLine: CommandRunner, quick: boolean): Promise<Finding[]> {
   try {
     return await commandLine.withProgram((program) => checkOnline(program, { quick }), {
+      access: 'read',
       leaveSchema: true,
     });
   } catch (error) {

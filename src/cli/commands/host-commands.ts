@@ -76,17 +76,19 @@ Examples:
     )
     .action(async ({ check = false, repair = false }: { check?: boolean; repair?: boolean }) => {
       if (check === repair) throw new UsageError('Use either --check or --repair.');
-      await commandLine.runHost(async ({ app }) =>
-        reconciliation(
-          await withProgress('Accounts', (advance) =>
-            reconcile(app, {
-              repair,
-              onAccount: (total) => {
-                advance(1, total);
-              },
-            }),
+      await commandLine.runHost(
+        async ({ app }) =>
+          reconciliation(
+            await withProgress('Accounts', (advance) =>
+              reconcile(app, {
+                repair,
+                onAccount: (total) => {
+                  advance(1, total);
+                },
+              }),
+            ),
           ),
-        ),
+        { access: repair ? 'change' : 'read' },
       );
     });
 }

@@ -30,6 +30,7 @@ Examples:
     )
     .action(() =>
       commandLine.runHost(async ({ app }) => statusResult(await app.schema.status()), {
+        access: 'read',
         leaveSchema: true,
       }),
     );
@@ -67,7 +68,7 @@ Examples:
             text: isUpToDate ? 'Nothing is missing.' : missing({ pending, indexes }, done),
           };
         },
-        { leaveSchema: true },
+        { access: dryRun ? 'read' : 'change', leaveSchema: true },
       ),
     );
 }

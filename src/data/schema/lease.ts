@@ -69,6 +69,12 @@ export class Lease {
     return true;
   }
 
+  /** Whether a process holds it. */
+  async isHeld(): Promise<boolean> {
+    const { _id } = this.#own;
+    return (await this.#leases.exists({ _id, until: { $gt: new Date() } })) !== null;
+  }
+
   /** Whether no other process can take it for so many milliseconds. */
   lasts(ms: number): boolean {
     return Date.now() + ms < this.#until;

@@ -68,6 +68,11 @@ export class StoredSchema {
     return (await this.#inspect()).status;
   }
 
+  /** Whether the database is empty. */
+  async isEmpty(): Promise<boolean> {
+    return isEmpty(await this.#collections());
+  }
+
   /** Returns whether this release may write to the data; indexes may be missing. */
   async fits(): Promise<boolean> {
     try {
@@ -79,22 +84,9 @@ export class StoredSchema {
     }
   }
 
-  /**
-   * Checks that the data fits this release; only an empty database is changed.
-   *
-   * @throws SchemaError if it does not
-   */
-  async require(): Promise<void> {
-    const { isNew, pending, collections, indexes } = await this.status();
-    // Obsolete indexes do no harm; servers of 1.0.0 create them again.
-    const missing = indexes.flatMap((each) => each.missing);
-    if (pending.length + collections.length + missing.length === 0) return;
-    if (!isNew) {
-      throw new SchemaError(
-        'The data is from an earlier release: to migrate it, start the server or run `migrate up`.',
-      );
-    }
-    await this.update(() => undefined);
+  /** Whether a process is migrating the data, or preparing an empty database. */
+  isBeingUpdated(): Promise<boolean> {
+    return this.#lease.isHeld();
   }
 
   /**
@@ -155,7 +147,7 @@ export class StoredSchema {
       missingCollections,
       indexes,
       status: {
-        isNew: [...collections].every((name) => NOT_DATA.has(name)),
+        isNew: isEmpty(collections),
         applied: finished,
         pending: pending.map(({ id }) => id),
         collections: missingCollections.map((model) => model.collection.name),
@@ -234,3 +226,7 @@ export class StoredSchema {
 
 /** Collections that exist in an empty database too. */
 const NOT_DATA = new Set([migrationModel, leaseModel, logKeyModel].map(collectionOf));
+
+function isEmpty(collections: ReadonlySet<string>): boolean {
+  return [...collections].every((name) => NOT_DATA.has(name));
+}
