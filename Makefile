@@ -73,7 +73,7 @@ test/%/node_modules/.installed: test/%/package.json test/%/package-lock.json
 	npm ci --prefix test/$* --no-audit --no-fund
 	@touch $@
 
-test-clients: dist-test/.built test/clients/node_modules/.installed ## test generated clients, /docs in a browser, and tools in agents
+test-clients: dist-test/.built test/clients/node_modules/.installed ## test generated clients, /docs in a browser, and tools in agents (with Python and Go)
 	@npx jest test/clients
 
 test-deploy: dist-test/.built ## lint deploy/, and run the steps of its Dockerfile

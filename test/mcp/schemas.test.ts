@@ -263,8 +263,6 @@ test('every tool with an id refuses other values than UUIDs', async () => {
 test('tools without arguments refuse any', async () => {
   expect(withoutArguments.length).toBeGreaterThanOrEqual(4);
   for (const [name] of withoutArguments) {
-    const input = validators(tools).get(name)?.input;
-    expect([input?.({}), input?.({ colour: 'green' })]).toEqual([true, false]);
     const result = await callTool(me, name, { colour: 'green' });
     expect(result.content[0]?.text).toContain('colour is not allowed');
   }

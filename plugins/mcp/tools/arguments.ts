@@ -81,7 +81,6 @@ export class ToolArguments {
       type: 'object',
       properties: { ...common.properties, ...this.#own.properties },
       ...(needed.length > 0 ? { required: needed } : {}),
-      additionalProperties: false,
     };
   }
 

@@ -4,14 +4,13 @@ import type { Json, JsonObject, JsonSchema } from '../../../src/fields/json-sche
 /**
  * The keywords of JSON Schema that the APIs of all well-known models accept, and that converters between
  * them keep. Some refuse every message over any other, such as `exclusiveMinimum`, `uniqueItems`, `if` or
- * null in an enum, and some lose an argument with `anyOf`.
+ * null in an enum, some lose an argument with `anyOf`, and google-genai fails over `additionalProperties`.
  * Lengths are left out to keep the list of tools short: they are rarely exceeded, and the operation checks them.
  */
 export const COMMON_KEYWORDS: ReadonlySet<string> = new Set([
   'type',
   'properties',
   'required',
-  'additionalProperties',
   'items',
   'description',
   'enum',
