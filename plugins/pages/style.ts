@@ -30,8 +30,8 @@ details { margin: 1rem 0; }
 summary { padding: .6rem 0; font-weight: 600; cursor: pointer; }
 button.danger { border-color: var(--danger); color: var(--danger); }
 button.main { background: var(--accent); color: light-dark(#fff, #000); }
-.fault, .done { padding: .5rem .75rem; border-left: .3rem solid var(--danger); }
-.done { border-color: var(--accent); }
+.fault, .done, .verified { padding: .5rem .75rem; border-left: .3rem solid var(--danger); }
+.done, .verified { border-color: var(--accent); }
 [hidden] { display: none !important; }
 `;
 

@@ -93,7 +93,12 @@ test('an app with a secret must send it, and only its hash is stored', async () 
 });
 
 test('an app needs a redirect URI that a browser can reach', async () => {
-  for (const uri of ['http://ferns.example/callback', `${CALLBACK}#part`, 'javascript:alert(1)']) {
+  for (const uri of [
+    'http://ferns.example/callback',
+    `${CALLBACK}#part`,
+    'javascript:alert(1)',
+    'intent://ferns',
+  ]) {
     const args = ['--name', 'Ferns', '--redirect-uri', uri];
     const { code, stderr } = await cli.run('client', 'create', ...args);
     expect(code).not.toBe(0);
@@ -102,6 +107,13 @@ test('an app needs a redirect URI that a browser can reach', async () => {
   expect(records(await cli.json('client', 'list'))).not.toContainEqual(
     expect.objectContaining({ redirectUris: ['http://ferns.example/callback'] }),
   );
+});
+
+test('the name of an app contains no domain name', async () => {
+  const args = ['--name', 'Ferns (bank.example)', '--redirect-uri', CALLBACK];
+  const { code, stderr } = await cli.run('client', 'create', ...args);
+  expect(code).not.toBe(0);
+  expect(stderr).toContain('client_name must not contain a domain name');
 });
 
 test('an app that registered itself is listed and can be deleted', async () => {

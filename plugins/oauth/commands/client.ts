@@ -5,7 +5,7 @@ import { counted, table } from '../../../src/cli/table';
 import { nameFault } from '../../../src/core/text/names';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
-import { MAX_NAME } from '../server/client-metadata';
+import { MAX_NAME } from '../server/client-name';
 import type { SignIns } from './sign-ins';
 
 type Plugin = PluginReference<SignIns>;

@@ -1,6 +1,8 @@
 import type Provider from 'oidc-provider';
 
 import { hashOf } from '../../../src/core/identity';
+import { documentHost } from '../server/client-metadata';
+import { shownName } from '../server/client-name';
 import { OWN_SCOPES } from '../server/configuration';
 import { loadLibrary } from '../server/library';
 import { appTarget, scopesIn, type StateStore } from '../state/store';
@@ -30,9 +32,9 @@ export async function consentPage(visit: Visit, all: readonly string[]): Promise
   if (!request) return;
   const { texts, api } = visit;
   const { interaction, client, accountId, scopes } = request;
-  const name = client.clientName ?? destinationOf(client.clientId) ?? client.clientId;
-  const to = destinationOf(String(interaction.params['redirect_uri'])) ?? texts.thisDevice;
-  const by = client.clientId.startsWith('https:') ? destinationOf(client.clientId) : undefined;
+  const by = documentHost(client.clientId);
+  const name = shownName(client.clientName, by) ?? by ?? texts.unnamed;
+  const to = webHost(String(interaction.params['redirect_uri']));
   const boxes = scopes.map(
     (scope) =>
       markup`<label
@@ -48,12 +50,22 @@ export async function consentPage(visit: Visit, all: readonly string[]): Promise
         <legend>${texts.may}</legend>
         ${boxes}
       </fieldset>
-      <p>${texts.returns} <strong>${to}</strong>. ${texts.until}</p>
+      ${
+        by === undefined
+          ? markup`<p>${texts.ownName}</p>`
+          : markup`<p class="verified">${texts.describedBy} <strong>${by}</strong>.</p>`
+      }
+      ${
+        to === undefined
+          ? markup`<p>${texts.returns} <strong>${texts.thisDevice}</strong>.</p>`
+          : markup`<p class="verified">${texts.returnsToHost} <strong>${to}</strong>.</p>`
+      }
+      <p>${texts.until}</p>
       <p>${texts.unknown}</p>
       <button class="main" name="answer" value="allow">${texts.allow}</button>
       <button name="answer" value="refuse">${texts.refuse}</button>
     </form>`;
-  const who = by === undefined ? name : `${name} (${by})`;
+  const who = by === undefined || name.includes(by) ? name : `${name} (${by})`;
   visit.show(`${who} ${texts.asks}`, content, { mayLeave: true });
 }
 
@@ -150,10 +162,8 @@ function namesIn({ params }: Interaction, some: readonly string[]): string[] {
   return scopesIn(params['scope']).filter((scope) => some.includes(scope));
 }
 
-/** The host or private scheme of a URI; undefined for this device and for what is no URI. */
-function destinationOf(uri: string): string | undefined {
-  if (!URL.canParse(uri)) return undefined;
-  const { protocol, host, hostname } = new URL(uri);
-  if (!/^https?:$/.test(protocol)) return protocol.slice(0, -1);
-  return protocol === 'http:' || hostname === 'localhost' ? undefined : host;
+/** The host of a redirect URI on the web; undefined for an app on this device. */
+function webHost(uri: string): string | undefined {
+  const isWeb = uri.startsWith('https:') && URL.canParse(uri);
+  return isWeb ? new URL(uri).host : undefined;
 }

@@ -1,6 +1,7 @@
 import type { errors } from 'oidc-provider';
 
-import { hasMixedScripts, invisibleCharacter } from '../../../src/core/text/text';
+import { clientNameFault } from './client-name';
+import { ownedScheme } from './redirect-schemes';
 
 /** The grant types that are supported. */
 export const GRANTS = ['authorization_code', 'refresh_token'];
@@ -9,8 +10,6 @@ export const GRANTS = ['authorization_code', 'refresh_token'];
  * metadata documents are URLs.
  */
 export const OPERATORS_CLIENT = 'operator.';
-/** The longest name of a client, which people see. */
-export const MAX_NAME = 100;
 const MAX_REDIRECTS = 20;
 /** The longest metadata, as JSON. */
 const MAX_LENGTH = 8192;
@@ -18,20 +17,23 @@ const MAX_LENGTH = 8192;
 /**
  * Adapts the metadata of a client, whether registered or from its metadata document, to what is
  * supported: a native client, so that loopback redirects may have any port, not limited to some scopes,
- * and without a secret unless an operator created it.
+ * and without a secret unless an operator created it. What is null or empty counts as left out.
  *
+ * @param isNew whether it is registered just now, or from a document; earlier releases accepted more
  * @throws InvalidClientMetadata
  */
 export function adaptMetadata(
   metadata: Record<string, unknown>,
+  isNew: boolean,
   InvalidClientMetadata: typeof errors.InvalidClientMetadata,
 ): void {
-  const {
-    client_name: name,
-    grant_types: grants,
-    redirect_uris: redirects,
-    jwks_uri: keys,
-  } = metadata;
+  for (const [key, value] of Object.entries(metadata)) {
+    if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) {
+      // The library takes defaults for what is undefined.
+      metadata[key] = undefined;
+    }
+  }
+  const { grant_types: grants, redirect_uris: redirects, jwks_uri: keys } = metadata;
   delete metadata['scope'];
   // The library would fetch it.
   delete metadata['sector_identifier_uri'];
@@ -47,14 +49,10 @@ export function adaptMetadata(
     delete metadata['client_secret'];
     delete metadata['client_secret_expires_at'];
   }
-  if (typeof name === 'string' && name.length > MAX_NAME) {
-    throw new InvalidClientMetadata(`client_name must have at most ${MAX_NAME} characters`);
-  }
-  if (typeof name === 'string' && invisibleCharacter(name) !== undefined) {
-    throw new InvalidClientMetadata('client_name must not contain invisible characters');
-  }
-  if (typeof name === 'string' && hasMixedScripts(name)) {
-    throw new InvalidClientMetadata('client_name must not mix scripts within a word');
+  const fault = isNew ? metadataFault(metadata) : undefined;
+  if (fault !== undefined) throw new InvalidClientMetadata(fault);
+  if (Array.isArray(redirects)) {
+    metadata['redirect_uris'] = redirects.filter((uri) => ownedScheme(uri) === undefined);
   }
   if (typeof keys === 'string' && !keys.startsWith('https:')) {
     throw new InvalidClientMetadata('jwks_uri must be an https address');
@@ -65,4 +63,21 @@ export function adaptMetadata(
   if (JSON.stringify(metadata).length > MAX_LENGTH) {
     throw new InvalidClientMetadata(`client metadata must have at most ${MAX_LENGTH} characters`);
   }
+}
+
+/** A sentence about the name or the redirect URIs of a new client that are not allowed. */
+export function metadataFault(metadata: Readonly<Record<string, unknown>>): string | undefined {
+  const { client_id: id, client_name: name, redirect_uris: redirects } = metadata;
+  const [owned] = Array.isArray(redirects)
+    ? redirects.flatMap((uri) => ownedScheme(uri) ?? [])
+    : [];
+  if (owned !== undefined) return `redirect_uris must not use the scheme ${owned}`;
+  const fault = typeof name === 'string' ? clientNameFault(name, documentHost(id)) : undefined;
+  return fault === undefined ? undefined : `client_name ${fault}`;
+}
+
+/** The host of a metadata document, by its client's id. */
+export function documentHost(clientId: unknown): string | undefined {
+  const id = String(clientId);
+  return /^https:/i.test(id) && URL.canParse(id) ? new URL(id).hostname : undefined;
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { CommandError } from '../../../src/cli/exit-codes';
 import { hashOf } from '../../../src/core/identity';
 import { payloadOf, type StateStore } from '../state/store';
-import { OPERATORS_CLIENT } from './client-metadata';
+import { metadataFault, OPERATORS_CLIENT } from './client-metadata';
 import { loadLibrary } from './library';
 import { NEVER, type Providers } from './provider';
 
@@ -106,7 +106,9 @@ export class Clients {
   }
 
   /** @throws CommandError if the library refuses the metadata */
-  async #check(metadata: object, origin: string): Promise<void> {
+  async #check(metadata: Record<string, unknown>, origin: string): Promise<void> {
+    const fault = metadataFault(metadata);
+    if (fault !== undefined) throw new CommandError(`The client cannot be created: ${fault}.`);
     const provider = await this.#providers.at(origin);
     // The types of the library omit the constructor.
     const Client = provider.Client as unknown as new (metadata: object) => object;

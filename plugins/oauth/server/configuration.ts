@@ -5,12 +5,14 @@ import { DAY_MS } from '../../../src/core/time';
 import { personalScopes, usualScopes } from '../../accounts';
 import { StoredModel } from '../state/adapter';
 import { scopesIn, type StateStore } from '../state/store';
-import { adaptMetadata, GRANTS } from './client-metadata';
+import { adaptMetadata, documentHost, GRANTS } from './client-metadata';
 import { DOCUMENT_BYTES, type Documents } from './documents';
 import type { Library } from './library';
 
 const DAY = DAY_MS / 1000;
 const ACCESS_TOKEN_SECONDS = 3600;
+/** How far ahead an assertion of a client may expire. */
+const ASSERTION_SECONDS = 300;
 export const SESSION_SECONDS = 30 * DAY;
 
 /** The paths of the library's endpoints. */
@@ -43,7 +45,7 @@ export function configurationFor(
   library: Library,
   { store, documents, renderError }: ServerDependencies,
 ): Configuration {
-  const { InvalidClientMetadata, InvalidTarget } = library.errors;
+  const { InvalidClientAuth, InvalidClientMetadata, InvalidTarget } = library.errors;
   const { scopes } = store.host;
   const isSecure = origin.startsWith('https:');
   const resources = resourcesAt(origin);
@@ -56,6 +58,16 @@ export function configurationFor(
     responseTypes: ['code'],
     clientAuthMethods: ['none', 'private_key_jwt', 'client_secret_basic', 'client_secret_post'],
     clientDefaults: { grant_types: GRANTS, token_endpoint_auth_method: 'none' },
+    assertJwtClientAuthClaimsAndHeader: async (_ctx, { aud, exp }) => {
+      // The library stores each assertion until it expires.
+      if (Number(exp) > Date.now() / 1000 + ASSERTION_SECONDS) {
+        throw new InvalidClientAuth(`exp must be at most ${ASSERTION_SECONDS} seconds ahead`);
+      }
+      const audiences = [aud].flat();
+      if (audiences.length !== 1 || audiences[0] !== origin) {
+        throw new InvalidClientAuth('aud must be the issuer alone');
+      }
+    },
     pkce: { required: () => true },
     cookies: {
       names: {
@@ -96,8 +108,10 @@ export function configurationFor(
     extraClientMetadata: {
       // The library calls the validator for properties that it does not know, so it needs one.
       properties: ['software_id'],
-      validator: (_ctx, _key, _value, metadata) => {
-        adaptMetadata(metadata, InvalidClientMetadata);
+      validator: (ctx: unknown, _key, _value, metadata) => {
+        // The library passes a context with a registration alone.
+        const isNew = ctx !== undefined || documentHost(metadata['client_id']) !== undefined;
+        adaptMetadata(metadata, isNew, InvalidClientMetadata);
       },
     },
     extraParams: {

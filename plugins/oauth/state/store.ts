@@ -6,6 +6,7 @@ import type { Act, Acting } from '../../../src/data/audit/entry';
 import type { Transaction } from '../../../src/data/writing/transaction';
 import type { Host } from '../../../src/plugins/host';
 import type { Accounts } from '../../accounts';
+import { shownName } from '../server/client-name';
 import { type StateDocument, stateModel } from './model';
 
 type Tokens = Accounts['tokens'];
@@ -183,7 +184,7 @@ export class StateStore {
         const name = client && payloadOf(client)['client_name'];
         return {
           id: publicId(grant._id),
-          name: typeof name === 'string' ? name : String(clientId),
+          name: shownName(name) ?? String(clientId),
           scopes: [...new Set(granted.split(' '))],
           since: grant.createdAt,
         };

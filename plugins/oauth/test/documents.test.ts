@@ -48,6 +48,10 @@ const documents: Record<string, object> = {
   '/other': { client_id: `${ORIGIN}/good` },
   '/huge': { client_name: 'Fern watcher', padding: 'x'.repeat(20_000) },
   '/secret': { client_secret: 'x'.repeat(43), token_endpoint_auth_method: 'client_secret_post' },
+  '/own-name': { client_name: 'Ferns (assistants.example)' },
+  '/foreign': { client_name: 'Claude (claude.ai)' },
+  '/parent': { client_name: 'Ferns by assistants.example.com' },
+  '/mail': { redirect_uris: [CALLBACK, 'mailto:ada@a.example'] },
   '/fragment': { redirect_uris: ['https://evil.example/#part'] },
 };
 
@@ -83,19 +87,34 @@ test('a document that could not be fetched is not fetched again within a minute'
   expect(asked.filter((path) => path === '/gone')).toHaveLength(1);
 });
 
-test.each(['redirect', 'slow', 'huge', 'other', 'secret', 'fragment', 'missing', 'garbage'])(
-  'a document is refused on a page: %s',
-  async (path) => {
-    const phone = new Phone(service, ada, `${ORIGIN}/${path}`);
-    const page = await phone.browser.go(phone.asks());
-    expect([page.status, page.url.origin]).toEqual([400, service.url]);
-    expect(page.text).toMatch(/role="alert">[^<]{10,}\.</);
-    expect(bodyOf(await phone.exchange('a code'))['error']).toMatch(
-      /^invalid_(client|redirect_uri)/,
-    );
-    expect(asked).toContain(`/${path}`);
-  },
-);
+test('a document may name its own host', async () => {
+  const phone = new Phone(service, ada, `${ORIGIN}/own-name`);
+  await phone.browser.submit(await phone.browser.go('/sign-in'), { ...ada });
+  const { text } = await phone.browser.go(phone.asks());
+  expect(text).toContain('<h1>Ferns (assistants.example) wants access');
+  expect(text).toMatch(/class="verified">Verified: [^<]*<strong>assistants\.example<\/strong>/);
+});
+
+test.each([
+  'foreign',
+  'parent',
+  'mail',
+  'redirect',
+  'slow',
+  'huge',
+  'other',
+  'secret',
+  'fragment',
+  'missing',
+  'garbage',
+])('a document is refused on a page: %s', async (path) => {
+  const phone = new Phone(service, ada, `${ORIGIN}/${path}`);
+  const page = await phone.browser.go(phone.asks());
+  expect([page.status, page.url.origin]).toEqual([400, service.url]);
+  expect(page.text).toMatch(/role="alert">[^<]{10,}\.</);
+  expect(bodyOf(await phone.exchange('a code'))['error']).toMatch(/^invalid_(client|redirect_uri)/);
+  expect(asked).toContain(`/${path}`);
+});
 
 /** Starts an authorization of a client whose document is at a path, from an address. */
 function ask(path: string, address: string) {
