@@ -11,7 +11,7 @@ import {
 export const CONVENTIONS: readonly { topic: string; rule: string }[] = [
   {
     topic: 'Paging',
-    rule: `A paged list has \`items\`, \`hasMore\` and \`nextCursor\`. Send \`nextCursor\` back as \`cursor\` for the next page. \`limit\` is 1 to ${MAX_PAGE_SIZE}, ${DEFAULT_PAGE_SIZE} by default; a page may hold fewer while \`hasMore\` is true. An event that exists throughout appears exactly once, whatever is logged meanwhile; one whose \`occurredAt\` changes may appear twice. A cursor is opaque and valid only for its list; any other is 400 \`invalid_cursor\`.`,
+    rule: `A paged list has \`items\`, \`hasMore\` and \`nextCursor\`. Send \`nextCursor\` back as \`cursor\` for the next page. \`limit\` is 1 to ${MAX_PAGE_SIZE}, ${DEFAULT_PAGE_SIZE} by default; a page may hold fewer while \`hasMore\` is true. An event that exists throughout appears exactly once, whatever is logged meanwhile; one whose \`occurredAt\` changes may appear twice. A cursor is opaque and valid only for its list; any other is 400 \`invalid_cursor\`, or 503 while a newer release, which may have made it, takes over.`,
   },
   {
     topic: 'Retrying',
