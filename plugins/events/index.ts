@@ -10,6 +10,7 @@ import { eventContext } from './context';
 import { lastCare } from './derived/last-care';
 import { missingDays } from './derived/missing-days';
 import { PlantDeletions } from './derived/plant-deletions';
+import { withoutPlants } from './derived/without-plants';
 import { careChanged } from './domain-events';
 import { eventLimitReached, eventNotFound, scheduleNotFound } from './errors';
 import { monthlyView } from './features';
@@ -49,6 +50,7 @@ export { newEvent } from './service';
 /** The interface of events for other plugins. */
 export type Events = Pick<
   EventService,
+  | 'countOf'
   | 'create'
   | 'insertBulk'
   | 'insertWithPlants'
@@ -112,8 +114,8 @@ export default definePlugin<{ events: Events; bulk: BulkCare; deletions: Pending
           present: (tenant, documents) => presented(context.photos, tenant, documents),
         }),
       ],
-      // Days first, since everything else is derived from them.
-      derived: [missingDays(context.model), lastCare(context)],
+      // Events and their days first, since everything else is derived from them.
+      derived: [withoutPlants(context, deletions), missingDays(context.model), lastCare(context)],
       dataChecks: [momentsAhead(context)],
       jobs: [deletions.job()],
     };

@@ -1,4 +1,4 @@
-import { anyOf, idText, toStoredId, newId } from '../../src/core/ids';
+import { anyOf, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
 import { batchesOf } from '../../src/data/model/batches';
 import { LIVE, type Tenant } from '../../src/data/model/models';
 import { newestFirst } from '../../src/data/page';
@@ -112,6 +112,14 @@ export class EventService {
   async removeBulk(tx: Transaction, documents: readonly EventDocument[]): Promise<void> {
     const _id = anyOf(documents.map((each) => each._id));
     await this.#context.model.deleteMany({ _id }).of(tx).setOptions({ tracked: false });
+  }
+
+  /** The number of events of some plants, deleted ones included. */
+  countOf(tx: Transaction, plantIds: readonly StoredId[]): Promise<number> {
+    return this.#context.model
+      .countDocuments({ plantId: anyOf(plantIds) })
+      .of(tx)
+      .exec();
   }
 
   /** Inserts the events of plants that are inserted by the same write, with their last care. */

@@ -113,6 +113,10 @@ export class GardenImport {
         onWritten(batch.length);
       }
       await this.#host.transact(userId, async (tx) => {
+        const plantIds = made.plants.map(({ _id }) => _id);
+        if ((await this.#events.countOf(tx, plantIds)) !== made.events.length) {
+          throw new Error('events were removed meanwhile, as by reconcile --repair; import again');
+        }
         for (const [id, ids] of made.shown) await this.#photos.showIn(tx, id, ids, 'plants');
         await this.#plants.insertBulk(tx, made.plants);
         await this.#photos.insertBulk(tx, made.photos);

@@ -1,12 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 
 import { Client, record, records } from '../support/client';
 import { Copy } from '../support/copy';
 import type { TestService, TestUser } from '../support/service';
-import { CommandLine } from './run';
-import { differencesOf, startService } from '../support/program';
+import { CommandLine, start } from './run';
+import { accountsPlugin, differencesOf, startService } from '../support/program';
 
 let service: TestService;
 let cli: CommandLine;
@@ -133,4 +134,34 @@ test('the file and the user must exist', async () => {
     code: 1,
     stderr: expect.stringContaining('There is no user nobody.') as string,
   });
+});
+
+test('what an import leaves that is killed in the middle is found and removed by reconcile', async () => {
+  await user.plant();
+  const accounts = service.app.exportsOf(accountsPlugin);
+  const used = async () => (await accounts.account(user.id))?.usage['events'] ?? 0;
+  const events = Array.from({ length: 60_000 }, (_, at) => ({
+    occurredAt: new Date(Date.UTC(2020, 0, 1) + at * 60_000).toISOString(),
+  }));
+  const args = await command({ plants: [{ name: 'Fern', events }] });
+  const env = { MONGODB_URI: service.mongodbUri, REDIS_URL: process.env['TEST_REDIS_URL'] };
+  const running = start(args, env);
+  for (let count = 0; count === 0; count = await used()) await setImmediate();
+  running.process.kill('SIGKILL');
+  await running.ended;
+  const left = await used();
+  expect(left).toBeGreaterThan(0);
+  expect(left).toBeLessThan(events.length);
+  const found = record(await cli.run('reconcile', '--check', '--json'));
+  expect(found).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('plants of events') as string,
+  });
+  expect(await used()).toBe(left);
+  for (let rest = left; rest > 0; rest = await used()) {
+    await cli.run('reconcile', '--repair');
+    expect(await used()).toBeLessThan(rest);
+  }
+  expect(await differencesOf(service.app, user.id)).toEqual([]);
+  expect(await plantsOf()).toHaveLength(1);
 });
