@@ -165,9 +165,18 @@ describe('a garden of 300 plants', () => {
     });
     expect(new Set(LISTS.map(([name]) => name))).toEqual(new Set(lists));
     for (const [name, { method, response }] of toolRows()) {
-      const { type, properties = {} } = jsonSchemaOf(response.schema, 'output');
-      const isList = method === 'GET' && (type === 'array' || 'items' in (properties as object));
+      const schema = jsonSchemaOf(response.schema, 'output');
+      const properties = record(schema['properties'] ?? {});
+      const list = schema['type'] === 'array' ? schema : properties['items'];
+      const isList = method === 'GET' && list !== undefined;
       expect([name, lists.includes(name)]).toEqual([name, isList]);
+      if (!isList || 'nextCursor' in properties) continue;
+      const item = record(record(list)['items']);
+      if (item['type'] === 'string') continue;
+      // What identifies an item is part of it.
+      const { itemKey = ['id'] } = response;
+      const parts = Object.keys(record(item['properties']));
+      expect([name, parts]).toEqual([name, expect.arrayContaining([...itemKey])]);
     }
   });
 

@@ -5,17 +5,17 @@
 export const MAX_LENGTH = 12_000;
 
 /**
- * The answer to a write with the first items of its lists, as many as fit and at least one, and their full
- * `count`. An answer without lists stays as it is.
+ * The answer to a write with the first `items`, as many as fit and at least one, and their full `count`; what
+ * its other lists have in the same places. An answer without items stays as it is.
  */
 export function withFirstItems(answer: Record<string, unknown>): Record<string, unknown> {
+  const { items: all } = answer;
+  if (!Array.isArray(all)) return answer;
   const lists = Object.entries(answer).flatMap(([name, value]) =>
     Array.isArray(value) ? [{ name, items: value as unknown[] }] : [],
   );
-  const [main] = lists;
-  if (!main) return answer;
   const shown = lists.map(({ name }) => [name, [] as unknown[]] as const);
-  const result = { ...answer, ...Object.fromEntries(shown), count: main.items.length };
+  const result = { ...answer, ...Object.fromEntries(shown), count: all.length };
   let left = MAX_LENGTH - JSON.stringify({ ...result, hasMore: false }).length;
   const rows = Math.max(...lists.map(({ items }) => items.length));
   for (let row = 0; row < rows; row += 1) {
