@@ -78,7 +78,7 @@ async function expectSummedUp(service: TestService, { id, token }: TestUser, bef
 describe('a database that a command has created', () => {
   beforeAll(async () => {
     openDatabase();
-    await cli.json('user', 'list');
+    await cli.json('migrate', 'up');
   });
   afterEach(async () => {
     const added = { _id: { $nin: ALL } };
