@@ -3,6 +3,7 @@ import type * as Jose from 'jose';
 import type { Logger } from 'pino';
 
 import { isRecord } from '../../../src/core/values';
+import { boundedFetch } from './bounded-fetch';
 
 /** How long keys are cached. */
 const MAX_AGE_MS = 10 * 60_000;
@@ -52,7 +53,7 @@ export function keysOf(issuer: string, jose: typeof Jose, log: Logger): IssuerKe
 }
 
 async function fetched(url: string, options: RequestInit): Promise<Record<string, unknown>> {
-  const answer = await fetch(url, options);
+  const answer = await boundedFetch(url, options);
   const content: unknown = answer.ok ? await answer.json() : undefined;
   if (!isRecord(content))
     throw new Error(`${url} responded with ${answer.status}, without a JSON object.`);

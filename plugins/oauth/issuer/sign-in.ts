@@ -5,8 +5,9 @@ import { isLoopback } from '../../../src/core/settings/settings';
 import type { Logger } from 'pino';
 import { PageFault } from '../pages/texts';
 import type { Visit } from '../pages/visit';
+import { boundedFetch } from './bounded-fetch';
 import type { Issuer } from './settings';
-import type { IssuerTokens } from './tokens';
+import { type IssuerTokens, TOLERANCE_SECONDS } from './tokens';
 
 export const SIGN_IN = '/settings/sign-in';
 export const SIGNED_IN = '/settings/signed-in';
@@ -73,7 +74,7 @@ export class IssuerSignIn {
       });
     const account = claims && (await this.#tokens.openFor(claims));
     if (account === undefined) throw new PageFault('notSignedIn');
-    await visit.signIn(account, claims?.auth_time);
+    await visit.signIn(account, signedInAt(claims?.auth_time));
     visit.redirect('/settings');
   }
 
@@ -92,9 +93,21 @@ export class IssuerSignIn {
     const url = new URL(name);
     // oxlint-disable-next-line typescript/no-deprecated -- deprecated only to stand out; loopback has no TLS
     const execute = isLoopback(url) ? [library.allowInsecureRequests] : [];
-    const options = { execute };
+    const customFetch: OpenidClient.CustomFetch = (address, { body, ...rest }) =>
+      boundedFetch(address, { ...rest, body: body ?? null });
+    const options = { execute, [library.customFetch]: customFetch };
     const auth = clientSecret === undefined ? library.None() : undefined;
     const configuration = await library.discovery(url, clientId, clientSecret, auth, options);
     return { library, configuration };
   }
+}
+
+/**
+ * When a person signed in at the issuer, in seconds since 1970: long ago if it does not say so, or
+ * names a moment to come.
+ */
+function signedInAt(authTime: unknown): number {
+  const now = Math.floor(Date.now() / 1000);
+  const isPast = typeof authTime === 'number' && authTime <= now + TOLERANCE_SECONDS;
+  return isPast ? Math.min(authTime, now) : 0;
 }

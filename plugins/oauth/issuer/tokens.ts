@@ -23,8 +23,10 @@ import type { Issuer } from './settings';
 const ALGORITHMS = ['RS', 'PS', 'ES'].flatMap((kind) =>
   [256, 384, 512].map((bits) => `${kind}${bits}`),
 );
+/** What `typ` may say, in lower case; other kinds of token have the same claims and keys. */
+const TYPES = ['at+jwt', 'application/at+jwt', 'jwt'];
 /** How much the clocks of the issuer and of this machine may differ. */
-const TOLERANCE_SECONDS = 30;
+export const TOLERANCE_SECONDS = 30;
 /** When a signature is checked again: the issuer may have withdrawn its key. */
 const TRUSTED_MS = 10 * 60_000;
 const MAX_NAME = 100;
@@ -86,13 +88,15 @@ export class IssuerTokens implements TokenKind {
     }));
     const { jose, keys } = await this.#checking;
     try {
-      const { payload } = await jose.jwtVerify(token, keys.get, {
+      const { payload, protectedHeader } = await jose.jwtVerify(token, keys.get, {
         issuer: this.#issuer.name,
         audience: this.#issuer.audience,
         algorithms: [...ALGORITHMS, 'EdDSA', 'Ed25519'],
         clockTolerance: TOLERANCE_SECONDS,
         requiredClaims: ['sub', 'exp'],
       });
+      const { typ = 'JWT' } = protectedHeader;
+      if (!TYPES.includes(typ.toLowerCase())) return 'unknown';
       return typeof payload.sub === 'string' && payload.sub !== ''
         ? (payload as Claims)
         : 'unknown'; // As just checked.

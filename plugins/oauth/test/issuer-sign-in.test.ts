@@ -85,6 +85,24 @@ test('sensitive changes need a sign-in within the last hour, by auth_time', asyn
   );
 });
 
+test.each([
+  ['without auth_time', undefined, false],
+  ['with an auth_time to come', 600, false],
+  ['with a clock that is a little ahead', 20, true],
+])('an ID token %s is a recent sign-in only if it says so', async (_what, ahead, isRecent) => {
+  const sub = randomUUID();
+  const auth_time = ahead === undefined ? undefined : Math.floor(Date.now() / 1000) + ahead;
+  const { browser, page } = await signIn({ sub, auth_time });
+  expect(page.url.pathname).toBe('/settings');
+  const fields = { action: 'makeToken', name: 'Script', scope: 'plants:read' };
+  const made = await send(browser, page, fields);
+  expect(made.text.includes('tnd_mcp_')).toBe(isRecent);
+  // A little ahead does not last longer.
+  setClock(Date.now() + 3_601_000);
+  const late = await send(browser, await browser.go('/settings'), fields);
+  expect(late.text).not.toContain('tnd_mcp_');
+});
+
 test.each<[string, Claims]>([
   ['of another issuer', { iss: 'https://id.example' }],
   ['for another client', { aud: 'somebody' }],

@@ -303,3 +303,30 @@ test('developer tokens also work with an issuer; JWTs require one', async () => 
   await expectRefused(await issuer.token({ sub: 'ada' }), /malformed/, own);
   await own.close();
 });
+
+test('a JWT that is another kind of token is refused', async () => {
+  const signed = (typ?: string) =>
+    issuer.token({ sub: randomUUID(), scope: SCOPE }, { header: typ === undefined ? {} : { typ } });
+  for (const typ of [undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt']) {
+    await userOf(service.url, '', await signed(typ))
+      .get('/api/plants')
+      .expect(200);
+  }
+  for (const typ of ['logout+jwt', 'secevent+jwt', 'dpop+jwt', 'id_token', 'refresh+jwt', '']) {
+    await expectRefused(await signed(typ));
+  }
+});
+
+test('a key set of more than 100 KB is refused', async () => {
+  const large = await TokenIssuer.start();
+  large.padding = 'x'.repeat(200_000);
+  const beside = await startService({ env: large.env });
+  const token = await large.token({ sub: randomUUID(), scope: SCOPE });
+  const user = userOf(beside.url, '', token);
+  expectError(await user.get('/api/plants'), 503, 'service_unavailable');
+  expect(beside.logged.join('')).toContain('responded with more than 102400 bytes');
+  large.padding = 'x'.repeat(50_000);
+  await user.get('/api/plants').expect(200);
+  await beside.close();
+  await large.close();
+});

@@ -20,6 +20,8 @@ export class TokenIssuer {
   asked = 0;
   /** Whether it responds with errors. */
   isBroken = false;
+  /** What it adds to its keys. */
+  padding = '';
   readonly #keys = new Map<string, PrivateKey>();
   readonly #codes = new Map<string, { asked: URLSearchParams; claims: Claims }>();
   #published: JWK[] = [];
@@ -55,13 +57,18 @@ export class TokenIssuer {
   /** A valid token, except for the given claims and key. */
   async token(
     claims: Claims,
-    { kid = this.#published[0]?.kid ?? '', alg = this.#published[0]?.alg ?? '', key = '' } = {},
+    {
+      kid = this.#published[0]?.kid ?? '',
+      alg = this.#published[0]?.alg ?? '',
+      key = '',
+      header = {},
+    } = {},
   ): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
     const whole = { iss: this.name, aud: AUDIENCE, iat: now, exp: now + 3600, ...claims };
     const secret = key === '' ? this.#keys.get(kid) : Buffer.from(key);
     if (!secret) throw new Error(`There is no key ${kid}.`);
-    return new SignJWT(whole).setProtectedHeader({ alg, kid }).sign(secret);
+    return new SignJWT(whole).setProtectedHeader({ alg, kid, ...header }).sign(secret);
   }
 
   /** Signs in a person who was redirected here; returns the address they return to. */
@@ -87,7 +94,8 @@ export class TokenIssuer {
       asked.get('redirect_uri') === form.get('redirect_uri') &&
       Object.entries(client).every(([name, value]) => form.get(name) === value);
     if (!isRight) return undefined;
-    const id_token = await this.token({ aud: client.client_id, ...claims });
+    const auth_time = Math.floor(Date.now() / 1000);
+    const id_token = await this.token({ aud: client.client_id, auth_time, ...claims });
     return { access_token: 'opaque', token_type: 'Bearer', expires_in: 60, id_token };
   }
 
@@ -97,7 +105,7 @@ export class TokenIssuer {
       if (request.url === '/realms/plants/token') return this.#exchange(request);
       if (request.url === '/realms/plants/keys') {
         this.asked += 1;
-        return { keys: this.#published };
+        return { keys: this.#published, padding: this.padding };
       }
       return {
         issuer: this.name,
