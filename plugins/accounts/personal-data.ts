@@ -1,4 +1,5 @@
 import { CommandError } from '../../src/cli/exit-codes';
+import { forEachTried } from '../../src/core/each';
 import { jsonArray } from '../../src/core/text/json';
 import { isRecord } from '../../src/core/values';
 import { accountTarget, type Acting } from '../../src/data/audit/entry';
@@ -110,10 +111,11 @@ export class PersonalData {
       everySeconds: 60,
       run: async (stopping) => {
         const closed = await this.#accounts.find({ deletingSince: { $exists: true } }).lean();
-        for (const { _id: userId } of closed) {
-          if (stopping.aborted) return;
-          await this.deleteUser(userId, () => undefined);
-        }
+        await forEachTried(
+          closed,
+          ({ _id: userId }) => this.deleteUser(userId, () => undefined),
+          () => stopping.aborted,
+        );
       },
     };
   }

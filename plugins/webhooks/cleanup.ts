@@ -1,5 +1,6 @@
 import type { PipelineStage, QueryFilter } from 'mongoose';
 
+import { forEachTried } from '../../src/core/each';
 import { idText, type StoredId } from '../../src/core/ids';
 import type { Host } from '../../src/plugins/host';
 import type { Job } from '../../src/plugins/plugin';
@@ -38,12 +39,12 @@ export function cleanup(host: Host, outbox: Outbox, service: Webhooks): Job {
       const groups = await deliveries.aggregate<{ _id: StoredId }>(stages);
       // Read later, so that those made meanwhile are among them.
       const all = new Map((await webhooks.find().lean()).map((each) => [idText(each._id), each]));
-      for (const group of groups) {
+      await forEachTried(groups, async (group) => {
         const { webhookId, status } = waitingFor(group);
         const webhook = all.get(idText(group._id));
         if (!webhook) {
           await deleteOldest({ webhookId });
-          continue;
+          return;
         }
         const waiting = await deliveries.countDocuments({ webhookId, status });
         if (waiting > MAX_WAITING && webhook.active) await service.switchOff(webhook, 'full');
@@ -51,7 +52,7 @@ export function cleanup(host: Host, outbox: Outbox, service: Webhooks): Job {
         if (listed > MAX_LISTED) {
           await deleteOldest({ webhookId, status: { $ne: status } }, listed - MAX_LISTED);
         }
-      }
+      });
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { ClientSession, QueryFilter } from 'mongoose';
 
+import { forEachTried } from '../../core/each';
 import { DAY_MS } from '../../core/time';
 import { AccountHash } from '../accounts/account-hash';
 import { batchesOf } from '../model/batches';
@@ -164,14 +165,14 @@ export class AuditLog {
       { $match: { time: { $lt: before } } },
       { $group: { _id: '$chain' } },
     ]);
-    for await (const { _id: chain } of chains) {
+    await forEachTried(chains, async ({ _id: chain }) => {
       let isDone = false;
       while (!isDone && stopping?.aborted !== true) {
         isDone = await this.transact(({ session }) =>
           pruneChain(this.#chains(session), chain, before),
         );
       }
-    }
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 import { Schema } from 'mongoose';
 
+import { forEachTried } from '../../core/each';
 import { DAY_MS } from '../../core/time';
 import { accountModel } from '../model/models';
 import { DELETION, type DeletionDocument, everythingDeleted } from '../model/tracking';
@@ -55,10 +56,11 @@ export async function pruneDeletions(
   stopping: AbortSignal,
   limits = { kept: KEPT, max: MAX },
 ): Promise<void> {
-  for await (const userId of accountsWithDeletions(dependencies.database)) {
-    if (stopping.aborted) return;
-    await unlessGone(prune(dependencies, userId, limits, stopping));
-  }
+  await forEachTried(
+    accountsWithDeletions(dependencies.database),
+    (userId) => unlessGone(prune(dependencies, userId, limits, stopping)),
+    () => stopping.aborted,
+  );
 }
 
 /** The ids of all accounts with deletions, in order. */
