@@ -10,7 +10,8 @@ export async function boundedFetch(url: string, options: RequestInit): Promise<R
   const answer = await fetch(url, options);
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
-  for await (const chunk of answer.body ?? []) {
+  for await (const part of answer.body ?? []) {
+    const chunk = part as Uint8Array<ArrayBuffer>; // As the Fetch standard says.
     length += chunk.byteLength;
     if (length > MAX_BYTES) throw new Error(`${url} responded with more than ${MAX_BYTES} bytes.`);
     chunks.push(chunk);
