@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
+
 import { Client } from '../support/client';
 import { Copy, listed } from '../support/copy';
 import type { Reconciliation } from '../../src/app/reconcile';
 import type { TestService } from '../support/service';
 import { CommandLine } from './run';
-import { reconcile, accountsPlugin, dayOf, startService } from '../support/program';
+import { reconcile, accountsPlugin, dayOf, startService, toStoredId } from '../support/program';
 
 let service: TestService;
 let cli: CommandLine;
@@ -32,6 +34,9 @@ async function upset(userId: string): Promise<void> {
     { $set: { lastWatered: never, lastFertilized: never } },
   );
   await collection('careMonths').deleteMany({ userId });
+  const { _id: _, ...event } = (await collection('events').findOne({ userId })) ?? {};
+  const lost = { _id: toStoredId(randomUUID()), plantId: toStoredId(randomUUID()) };
+  await collection('events').insertOne({ ...event, ...lost } as never);
   await collection('events').updateMany({ userId }, { $unset: { occurredOn: '' } });
   await collection('growth').updateMany({ userId }, { $set: { total: '99' } });
   const last = { at: new Date(0), on: '1970-01-01' };
