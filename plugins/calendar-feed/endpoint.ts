@@ -64,6 +64,7 @@ export function endpoint(calendars: Calendars, accounts: Accounts, care: Care): 
       304: { description: 'Not modified' },
     },
     errors: [notFound],
+    countsFailures: true,
     handler: read,
   });
 }

@@ -1,4 +1,5 @@
 import type { CommandLine } from '../../src/plugins/command';
+import { hostSettings } from '../../src/core/settings/host-settings';
 import { openApiDocument } from './openapi/document';
 
 export function openApiCommand(commandLine: CommandLine): void {
@@ -18,8 +19,8 @@ Examples:
 With --json, prints the document on one line.`,
     )
     .action(() => {
-      commandLine.runOffline(({ description }) => {
-        const document = openApiDocument(description);
+      commandLine.runOffline(({ description, settings }) => {
+        const document = openApiDocument(description, settings.of(hostSettings.publicUrl));
         return { result: document, text: JSON.stringify(document, null, 2) };
       });
     });

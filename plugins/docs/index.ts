@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 
 import { Content, sendContent } from '../../src/core/http/content';
 import { notFound } from '../../src/core/errors';
+import { hostSettings } from '../../src/core/settings/host-settings';
 import { DAY_MS } from '../../src/core/time';
 import type { JsonSchema } from '../../src/fields/json-schema';
 import { definePlugin } from '../../src/plugins/plugin';
@@ -26,13 +27,14 @@ export default definePlugin({
     description: 'This description, as OpenAPI and as a page.',
   },
   commands: openApiCommand,
-  setup: () => {
+  setup: ({ settings }) => {
+    const server = settings.of(hostSettings.publicUrl);
     let document: { day: number; content: Content } | undefined;
     const serveDocument = (ctx: Context, api: ApiDescription): Promise<void> => {
       // Its examples have future days.
       const day = Math.floor(Date.now() / DAY_MS);
       if (document?.day !== day) {
-        document = { day, content: new Content(JSON.stringify(openApiDocument(api))) };
+        document = { day, content: new Content(JSON.stringify(openApiDocument(api, server))) };
       }
       ctx.set('Cache-Control', 'no-cache');
       return sendContent(ctx, document.content);

@@ -21,9 +21,10 @@ const SWAGGER_UI_FILES = new Map([
 /** The guide for app developers, if it was installed. */
 const GUIDE = path.join(PROJECT_FOLDER, 'docs/guide.md');
 
-/** Shows the resources first: the page has the rules below them. */
+/** Shows the resources first: the page has the rules below them. Its server is where the page was loaded. */
 const START = `const shortened = (spec) => ({
   ...spec,
+  servers: [{ url: new URL('.', location).href.replace(/\\/$/, '') }],
   info: {
     ...spec.info,
     description: [
@@ -62,6 +63,10 @@ const PAGE = `<!doctype html>
     <style>
       /* On phones wide tables scroll by themselves. */
       .swagger-ui .responses-inner, .swagger-ui .table-container { overflow-x: auto; }
+      @media (max-width: 600px) {
+        .swagger-ui .opblock-tag { flex-wrap: wrap; }
+        .swagger-ui .opblock-tag small { flex: 1 0 100%; order: 1; padding: 0; }
+      }
       #rules { max-width: 1420px; margin: 0 auto 4rem; padding: 0 20px; color: #3b4151;
         font: 14px/1.6 sans-serif; overflow-wrap: break-word; }
       #rules dt { font-weight: bold; margin-top: 1em; }

@@ -57,6 +57,7 @@ export default definePlugin({
               responses: {
                 200: {
                   description: 'The result, or a JSON-RPC error',
+                  headers: ['Idempotent-Replayed'],
                   content: { 'application/json': { anyOf: [resultBody, errorBody] } },
                 },
                 202: { description: 'The notification was accepted' },

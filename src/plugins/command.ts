@@ -1,3 +1,4 @@
+import type { Settings } from '../core/settings/settings';
 import type { Command } from 'commander';
 
 import type { PluginReference } from './host';
@@ -37,7 +38,9 @@ export interface CommandLine {
   /** The same for a command that writes nothing. */
   read(work: Work): Promise<void>;
   /** Runs a command that needs no server, and prints its result. */
-  runOffline(work: (app: { description: ApiDescription }) => CommandResult): void;
+  runOffline(
+    work: (app: { description: ApiDescription; settings: Settings }) => CommandResult,
+  ): void;
 }
 
 export interface RunningApp {

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 
 import type { ErrorCode } from '../core/errors';
+import type { ResponseHeaderName } from '../core/http/response-headers';
 import type { Principal } from '../core/identity';
 import type { PortSetting } from '../core/settings/settings';
 import type { JsonSchema } from '../fields/json-schema';
@@ -38,6 +39,8 @@ export interface ProtocolMethod {
   responses?: Readonly<Record<number, ProtocolResponse>>;
   /** Errors besides those of tokens and of the service itself. */
   errors?: readonly ErrorCode[];
+  /** Whether what it refuses counts as a failed authentication of the address, and shows that budget. */
+  countsFailures?: boolean;
   /** An alternative body of token errors. */
   tokenErrorBody?: JsonSchema;
   /** Whether monitoring calls it at regular intervals: it is then logged at debug level. */
@@ -52,6 +55,8 @@ export function getEndpoint(path: string, method: ProtocolMethod): ProtocolEndpo
 
 interface ProtocolResponse {
   description: string;
+  /** Headers besides those that follow from the method and the status. */
+  headers?: readonly ResponseHeaderName[];
   /** The schema of the body by media type; none for an empty body. */
   content?: Readonly<Record<string, JsonSchema>>;
 }

@@ -26,6 +26,11 @@ async function screenshot(name) {
 
 await page.goto(`${url}/docs`);
 const description = await page.textContent('.info .description');
+/** The width in pixels of the narrowest description of a resource. */
+const narrowest = await page.$$eval('.opblock-tag small', (all) =>
+  Math.min(...all.map(({ clientWidth }) => clientWidth)),
+);
+const server = await page.textContent('.servers option');
 await screenshot('top');
 await page.click('.scheme-container .authorize');
 await page.fill('.auth-container input', token);
@@ -39,4 +44,4 @@ const overflow = await page.evaluate('document.documentElement.scrollWidth - inn
 await page.locator(`${OPERATION} .live-responses-table`).scrollIntoViewIfNeeded();
 await screenshot('answer');
 await browser.close();
-console.log(JSON.stringify({ description, answer, overflow, faults }));
+console.log(JSON.stringify({ description, answer, overflow, narrowest, server, faults }));

@@ -14,6 +14,10 @@ interface Visit {
   answer: string;
   /** How many pixels the page is wider than the window. */
   overflow: number;
+  /** How many pixels wide the narrowest description of a resource is. */
+  narrowest: number;
+  /** The server that the page calls. */
+  server: string;
   /** Errors of the page or the browser. */
   faults: string[];
 }
@@ -30,11 +34,15 @@ test('the page starts with the resources and can try operations out, on a deskto
       const screenshots = process.env['SCREENSHOTS'] ?? '';
       const visit = [BROWSE, service.url, user.token, ...size, screenshots];
       const { stdout } = await run(process.execPath, visit);
-      const { description, answer, overflow, faults } = JSON.parse(stdout) as Visit;
+      const { description, answer, overflow, narrowest, server, faults } = JSON.parse(
+        stdout,
+      ) as Visit;
       expect(faults).toEqual([]);
       expect(description).toMatch(/^Stores [^]*rules for all requests[^]*guide/);
       expect(description.length).toBeLessThan(300);
       expect(answer).toMatch(/^200[^]*Hall/);
+      expect(narrowest).toBeGreaterThan(250);
+      expect(server.trim()).toBe(service.url);
       expect(overflow).toBeLessThanOrEqual(0);
     }
   } finally {

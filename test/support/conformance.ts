@@ -4,6 +4,7 @@ import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 
 import { openApiDocument } from '../../plugins/docs/openapi/document';
+import { RESPONSE_HEADERS } from '../../src/core/http/response-headers';
 import type { ApiDescription } from '../../src/plugins/protocol-endpoint';
 import { decoded } from './content-coding';
 
@@ -17,6 +18,7 @@ interface Document {
 }
 
 interface Declared {
+  headers: Record<string, object>;
   content?: Record<string, object>;
 }
 
@@ -26,6 +28,8 @@ interface Answer {
   status: number;
   type: string;
   body: string;
+  /** Names in lower case. */
+  headers: readonly string[];
 }
 
 interface Declarations {
@@ -105,6 +109,7 @@ export class Conformance {
           // Only the path of an absolute-form target.
           path: url.replace(/^https?:\/\/[^/]*/, '').split('?')[0] ?? '',
           status: response.statusCode,
+          headers: response.getHeaderNames(),
           type: String(response.getHeader('content-type') ?? '').split(';')[0] ?? '',
           body: decoded(Buffer.concat(chunks), response.getHeader('content-encoding')).toString(),
         });
@@ -120,7 +125,7 @@ export class Conformance {
     this.faults.push(`${method} ${path}: ${status} ${fault}: ${body.slice(0, 300)}`);
   }
 
-  #faultOf({ method, path, status, type, body }: Answer): string | undefined {
+  #faultOf({ method, path, status, type, body, headers }: Answer): string | undefined {
     const segments = (this.#withSlash.has(path) ? path.slice(0, -1) : path).split('/');
     const declaredPath = this.#paths.find((each) => matches(each.segments, segments));
     if (!declaredPath) {
@@ -137,6 +142,8 @@ export class Conformance {
     }
     const declared = operation.responses[status];
     if (!declared) return 'is not declared';
+    const fault = headersFault(status, Object.keys(declared.headers), headers);
+    if (fault !== undefined) return fault;
     if (!declared.content) return body === '' ? undefined : 'has a body';
     const [media] = Object.keys(declared.content).filter((each) => each.split(';')[0] === type);
     if (media === undefined) return `has the media type ${type}`;
@@ -152,6 +159,34 @@ export class Conformance {
     if (!validate) return `has no schema at ${at}`;
     return validate(JSON.parse(body)) === true ? undefined : this.#ajv.errorsText(validate.errors);
   }
+}
+
+/** Caches may see them on any response; the document names them where clients can use them. */
+const ANYWHERE = ['vary', 'cache-control'];
+/** The other headers that the document is about, in lower case. */
+const KNOWN = Object.keys(RESPONSE_HEADERS)
+  .map((name) => name.toLowerCase())
+  .filter((name) => !ANYWHERE.includes(name));
+/** Those that every response of some statuses has. */
+const REQUIRED: Readonly<Record<number, string>> = {
+  405: 'allow',
+  429: 'retry-after',
+  503: 'retry-after',
+};
+
+/** How the headers of a response differ from those of the document. */
+function headersFault(
+  status: number,
+  declared: readonly string[],
+  sent: readonly string[],
+): string | undefined {
+  const names = declared.map((name) => name.toLowerCase());
+  const extra = sent.filter((name) => KNOWN.includes(name) && !names.includes(name));
+  if (extra.length > 0) return `has undeclared headers (${extra.join(', ')})`;
+  const required = REQUIRED[status];
+  if (required === undefined) return undefined;
+  if (!names.includes(required)) return `does not declare ${required}`;
+  return sent.includes(required) ? undefined : `has no ${required}`;
 }
 
 const ERROR = '#/components/schemas/Error';

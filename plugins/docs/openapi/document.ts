@@ -8,8 +8,12 @@ import { describeOperation, describeProtocol } from './endpoints';
 import { parameterComponents } from './parameters';
 import { headerComponents, sentencesOf } from './responses';
 
-/** The OpenAPI 3.1 document of operations and protocol endpoints. */
-export function openApiDocument(api: ApiDescription): JsonObject {
+/**
+ * The OpenAPI 3.1 document of operations and protocol endpoints.
+ *
+ * @param server where they are served: PUBLIC_URL, or the origin of the document
+ */
+export function openApiDocument(api: ApiDescription, server = '/'): JsonObject {
   const components = new Components();
   components.refer('Error', errorSchema(api));
   const paths = pathsOf(api, components);
@@ -18,15 +22,14 @@ export function openApiDocument(api: ApiDescription): JsonObject {
     info: {
       title: 'Plant care API',
       version: PROJECT.version,
-      // Not a license with a URL.
-      license: { name: LICENSE },
+      // npm's word for none.
+      ...(LICENSE === 'UNLICENSED' ? {} : { license: { name: LICENSE } }),
       description: [
         "Stores a person's plants, care events and photos, and computes insights from them.",
         ...CONVENTIONS.map(({ topic, rule }) => `**${topic}.** ${rule}`),
       ].join('\n\n'),
     },
-    // Relative to the document, whatever prefix a proxy adds.
-    servers: [{ url: '.' }],
+    servers: [{ url: server }],
     tags: api.tags.map(({ name, description }) => ({ name, description })),
     paths,
     components: {

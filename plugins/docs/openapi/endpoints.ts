@@ -31,7 +31,7 @@ import type { ProtocolEndpoint, ProtocolMethod } from '../../../src/plugins/prot
 import type { Components } from './components';
 import { exampleOf } from './examples';
 import { parametersOf, pathParameter } from './parameters';
-import { responseBody, BUDGET_HEADERS, errorResponses, headers } from './responses';
+import { responseBody, BUDGET_HEADERS, errorResponses, headers, headersOf } from './responses';
 
 /** Errors of any body. */
 const BODY_ERRORS = [invalidJson, unsupportedMediaType, payloadTooLarge];
@@ -82,7 +82,10 @@ export function describeOperation(operation: Operation, components: Components):
             },
           }
         : {}),
-      ...errorResponses(errorsOf(operation), true),
+      ...errorResponses(errorsOf(operation), (status) => [
+        ...headersOf(status),
+        ...(status < 500 ? BUDGET_HEADERS : []),
+      ]),
     },
   };
 }
@@ -153,21 +156,33 @@ export function describeProtocol(
       // Any request may lack the header Host.
       ...errorResponses(
         [validationError, rateLimited, ...ofTokens, ...errors, ...OUR_ERRORS],
-        false,
+        (status) => protocolHeaders(method, status),
         tokenErrorBody && components.referTitled(tokenErrorBody),
       ),
-      ...protocolResponses(method, components, 'public' in access ? [] : BUDGET_HEADERS),
+      ...protocolResponses(method, components),
     },
   };
 }
 
-function protocolResponses(
-  { summary, responses = { 200: { description: summary } } }: ProtocolMethod,
-  components: Components,
-  spent: readonly ResponseHeaderName[],
-): JsonObject {
+/** The headers of a response of a protocol endpoint. */
+function protocolHeaders(
+  { access, countsFailures = false, responses = {} }: ProtocolMethod,
+  status: number,
+): readonly ResponseHeaderName[] {
+  const isRefusal = status >= 400;
+  const spends = 'public' in access ? countsFailures && isRefusal : true;
+  return [
+    ...headersOf(status),
+    ...(spends && status < 500 ? BUDGET_HEADERS : []),
+    // A client that may have the current content got it with its tag.
+    ...(304 in responses && !isRefusal ? (['ETag', 'Cache-Control', 'Vary'] as const) : []),
+  ];
+}
+
+function protocolResponses(method: ProtocolMethod, components: Components): JsonObject {
+  const { summary, responses = { 200: { description: summary } } } = method;
   return Object.fromEntries(
-    Object.entries(responses).map(([status, { description, content = {} }]) => {
+    Object.entries(responses).map(([status, { description, headers: own = [], content = {} }]) => {
       const bodies = Object.entries(content).map(([type, schema]) =>
         responseBody(components.referTitled(schema), components, type),
       );
@@ -175,7 +190,7 @@ function protocolResponses(
         status,
         {
           description,
-          headers: headers(...spent),
+          headers: headers(...protocolHeaders(method, Number(status)), ...own),
           ...(bodies.length > 0 ? { content: Object.assign({}, ...bodies) as JsonObject } : {}),
         },
       ];

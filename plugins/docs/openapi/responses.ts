@@ -15,7 +15,7 @@ export const BUDGET_HEADERS = [
 
 const ERROR_BODY = { $ref: '#/components/schemas/Error' };
 
-/** The headers of a status, for all operations. */
+/** The headers of a status, wherever it is sent. */
 const BY_STATUS: Readonly<Record<number, readonly ResponseHeaderName[]>> = {
   401: ['WWW-Authenticate'],
   403: ['WWW-Authenticate'],
@@ -38,6 +38,11 @@ export function headerComponents(): JsonObject {
   );
 }
 
+/** The headers that a status requires. */
+export function headersOf(status: number): readonly ResponseHeaderName[] {
+  return BY_STATUS[status] ?? [];
+}
+
 /** References to the headers of a response; every response has a request id. */
 export function headers(...names: readonly ResponseHeaderName[]): JsonObject {
   return Object.fromEntries(
@@ -53,12 +58,12 @@ export function responseBody(schema: JsonSchema, components: Components, type: s
 /**
  * Error responses by status.
  *
- * @param spends whether calls spend a rate budget
+ * @param headersWith the headers of a response with a status
  * @param ofTokens another body that errors about the token may have
  */
 export function errorResponses(
   errors: readonly ErrorCode[],
-  spends: boolean,
+  headersWith: (status: number) => readonly ResponseHeaderName[],
   ofTokens?: JsonSchema,
 ): JsonObject {
   const byStatus = new Map<number, ErrorCode[]>();
@@ -70,11 +75,7 @@ export function errorResponses(
       status,
       {
         description: sentencesOf(those),
-        headers: headers(
-          ...(BY_STATUS[status] ?? []),
-          // A bad token spends the budget of its address.
-          ...(status === 401 || (spends && status < 500) ? BUDGET_HEADERS : []),
-        ),
+        headers: headers(...headersWith(status)),
         content: {
           'application/json': {
             schema:

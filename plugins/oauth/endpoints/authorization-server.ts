@@ -17,8 +17,10 @@ import { loadLibrary } from '../server/library';
 import { scopesIn } from '../state/store';
 import {
   access,
+  answers,
   atServer,
-  jsonAnswers,
+  DOCUMENT,
+  oauthErrors,
   type Named,
   open,
   PAGES,
@@ -105,21 +107,32 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
   const keys = named('getKeys', 'Get the keys that verify ID tokens');
   return [
     open('/.well-known/oauth-authorization-server', {
-      GET: served({ ...DISCOVERY, operationId: 'getServer', responses: jsonAnswers(200) }),
+      GET: served({ ...DISCOVERY, operationId: 'getServer', responses: DOCUMENT }),
     }),
     open('/.well-known/openid-configuration', {
-      GET: served({ ...DISCOVERY, operationId: 'getOpenIdServer', responses: jsonAnswers(200) }),
+      GET: served({ ...DISCOVERY, operationId: 'getOpenIdServer', responses: DOCUMENT }),
     }),
-    open(PATHS.jwks, { GET: served({ ...keys, responses: jsonAnswers(200) }) }),
-    open(PATHS.token, { POST: served({ ...tokens, responses: jsonAnswers(200) }) }),
+    open(PATHS.jwks, { GET: served({ ...keys, responses: DOCUMENT }) }),
+    open(PATHS.token, {
+      POST: served({ ...tokens, responses: { ...DOCUMENT, ...oauthErrors(400, 401) } }),
+    }),
     open(PATHS.revocation, {
       POST: served({
         ...revoking,
-        responses: { ...jsonAnswers(), 200: { description: 'The token is revoked' } },
+        responses: { 200: { description: 'The token is revoked' }, ...oauthErrors(400, 401) },
       }),
     }),
     open(PATHS.registration, {
-      POST: served({ ...registering, responses: jsonAnswers(201) }, mayRegister),
+      POST: served(
+        {
+          ...registering,
+          responses: {
+            ...answers([201], { 'application/json': { type: 'object' } }),
+            ...oauthErrors(400),
+          },
+        },
+        mayRegister,
+      ),
     }),
     {
       path: PATHS.authorization,

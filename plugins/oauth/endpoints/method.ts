@@ -56,12 +56,12 @@ export function answers(
   );
 }
 
-/** Responses to clients: an object, or an OAuth error. */
-export function jsonAnswers(...statuses: number[]): NonNullable<ProtocolMethod['responses']> {
-  return {
-    ...answers(statuses, { 'application/json': { type: 'object' } }),
-    ...answers([400, 401], { 'application/json': ERROR }),
-  };
+/** A metadata document. */
+export const DOCUMENT = answers([200], { 'application/json': { type: 'object' } });
+
+/** OAuth errors of some statuses. */
+export function oauthErrors(...statuses: number[]): NonNullable<ProtocolMethod['responses']> {
+  return answers(statuses, { 'application/json': ERROR });
 }
 
 /** An endpoint that scripts of any origin may call. */
@@ -69,11 +69,21 @@ export function open(path: string, methods: ProtocolEndpoint['methods']): Protoc
   return { path, anyOrigin: true, methods };
 }
 
-/** Responses to people: a page, a file or a redirect. */
+const NEXT = { 303: { description: 'The next page' } };
+/** Why a page was refused; the API's own checks respond with JSON. */
+const REFUSED = { 'text/html': TEXT, 'application/json': ERROR };
+
+/** Responses to people: a page, or a redirect. */
 export const PAGES: NonNullable<ProtocolMethod['responses']> = {
+  ...answers([200], { 'text/html': TEXT }),
+  ...answers([400, 403, 429], REFUSED),
+  ...NEXT,
+};
+/** Responses to the forms of pages; an export is a file. */
+export const FORMS: NonNullable<ProtocolMethod['responses']> = {
+  ...PAGES,
   ...answers([200], { 'text/html': TEXT, 'application/json': { type: 'object' } }),
-  ...answers([400, 403, 413, 429, 503], { 'text/html': TEXT, 'application/json': ERROR }),
-  303: { description: 'The next page' },
+  ...answers([413, 503], REFUSED),
 };
 
 /**
@@ -99,25 +109,30 @@ export function originFor(ctx: Context, { settings }: Host): string {
   return origin;
 }
 
-/** Returns a function that creates methods for a page or its form. */
+/** Returns functions that create methods for pages and for their forms. */
 export function pagesOf(parts: Parts) {
-  return (
-    operationId: string,
-    summary: string,
-    show: (visit: Visit) => Promise<void>,
-  ): ProtocolMethod => ({
-    operationId,
-    summary,
-    access,
-    responses: PAGES,
-    errors: [notFound],
-    handler: (ctx, api) =>
-      withFaultsShown(ctx, () =>
-        atServer(ctx, api, parts, (origin, provider) =>
-          show(new Visit(ctx, api, origin, provider, parts.store)),
+  const creates =
+    (responses: NonNullable<ProtocolMethod['responses']>) =>
+    (
+      operationId: string,
+      summary: string,
+      show: (visit: Visit) => Promise<void>,
+      { countsFailures = false }: Pick<ProtocolMethod, 'countsFailures'> = {},
+    ): ProtocolMethod => ({
+      operationId,
+      summary,
+      access,
+      responses,
+      countsFailures,
+      errors: [notFound],
+      handler: (ctx, api) =>
+        withFaultsShown(ctx, () =>
+          atServer(ctx, api, parts, (origin, provider) =>
+            show(new Visit(ctx, api, origin, provider, parts.store)),
+          ),
         ),
-      ),
-  });
+    });
+  return { page: creates(PAGES), form: creates(FORMS) };
 }
 
 /** Shows refusals as a page; throws all other errors. */

@@ -12,7 +12,8 @@ import { changeSettings, settingsPage } from '../settings/settings';
 /** The pages for signing in, signing up and consent. */
 export function signInPages(parts: Parts): ProtocolEndpoint[] {
   const { store, people, isOpen } = parts;
-  const page = pagesOf(parts);
+  const { page, form } = pagesOf(parts);
+  const countsFailures = true;
   return [
     {
       path: '/oauth/consent/{uid}',
@@ -20,7 +21,7 @@ export function signInPages(parts: Parts): ProtocolEndpoint[] {
         GET: page('getConsentPage', 'Get the consent page', (visit) =>
           consentPage(visit, personalScopes(visit.api.scopes)),
         ),
-        POST: page('answerConsent', 'Allow or deny access (form)', (visit) =>
+        POST: form('answerConsent', 'Allow or deny access (form)', (visit) =>
           answerConsent(visit, store, personalScopes(visit.api.scopes)),
         ),
       },
@@ -31,17 +32,25 @@ export function signInPages(parts: Parts): ProtocolEndpoint[] {
         GET: page('getSignInPage', 'Get the sign-in page', (visit) =>
           signInPage(visit, people, isOpen),
         ),
-        POST: page('signIn', 'Sign in (form)', (visit) => signIn(visit, people, isOpen)),
+        POST: form('signIn', 'Sign in (form)', (visit) => signIn(visit, people, isOpen), {
+          countsFailures,
+        }),
       },
     },
     {
       path: '/sign-up',
       methods: {
-        GET: page('getSignUpPage', 'Get the sign-up page', (visit) =>
-          signUpPage(visit, people, isOpen),
+        GET: page(
+          'getSignUpPage',
+          'Get the sign-up page',
+          (visit) => signUpPage(visit, people, isOpen),
+          { countsFailures },
         ),
-        POST: page('signUp', 'Create an account, or set how to sign in to it (form)', (visit) =>
-          signUp(visit, people, isOpen),
+        POST: form(
+          'signUp',
+          'Create an account, or set how to sign in to it (form)',
+          (visit) => signUp(visit, people, isOpen),
+          { countsFailures },
         ),
       },
     },
@@ -58,7 +67,7 @@ export const passkeyScript = staticFile(PASSKEY_SCRIPT, {
 
 /** The settings. */
 export function settingsPages(parts: Parts): ProtocolEndpoint[] {
-  const page = pagesOf(parts);
+  const { page, form } = pagesOf(parts);
   return [
     {
       path: '/settings',
@@ -66,7 +75,7 @@ export function settingsPages(parts: Parts): ProtocolEndpoint[] {
         GET: page('getSettingsPage', 'Get the settings page', (visit) =>
           settingsPage(visit, parts),
         ),
-        POST: page('changeSettings', 'Submit a form of the settings', (visit) =>
+        POST: form('changeSettings', 'Submit a form of the settings', (visit) =>
           changeSettings(visit, parts),
         ),
       },
@@ -76,7 +85,7 @@ export function settingsPages(parts: Parts): ProtocolEndpoint[] {
 
 /** Signing in to the settings at an issuer. */
 export function issuerPages(parts: Parts, signIn: IssuerSignIn): ProtocolEndpoint[] {
-  const page = pagesOf(parts);
+  const { page } = pagesOf(parts);
   const begin = page('beginIssuerSignIn', 'Sign in at the issuer', (visit) => signIn.begin(visit));
   const finish = page('finishIssuerSignIn', 'Return from the issuer', (visit) =>
     signIn.finish(visit),

@@ -2,7 +2,7 @@ import { notFound } from '../../../src/core/errors';
 import { RESOURCE_DOCUMENT, TOOLS_PATH } from '../../../src/core/settings/public-origin';
 import { toolScopes } from '../../../src/plugins/operation-facts';
 import type { ProtocolEndpoint, ProtocolMethod } from '../../../src/plugins/protocol-endpoint';
-import { access, jsonAnswers, open, originFor, type Parts } from './method';
+import { access, DOCUMENT, open, originFor, type Parts } from './method';
 
 /** Protected resource metadata (RFC 9728), of the API and of the tools alone. */
 export function resourceDocuments({ host, issuer }: Parts): ProtocolEndpoint[] {
@@ -10,7 +10,7 @@ export function resourceDocuments({ host, issuer }: Parts): ProtocolEndpoint[] {
     operationId,
     summary: 'Get the metadata of a protected resource (RFC 9728)',
     access,
-    responses: jsonAnswers(200),
+    responses: DOCUMENT,
     errors: [notFound],
     handler: async (ctx, api) => {
       const origin = originFor(ctx, host);
