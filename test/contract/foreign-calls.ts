@@ -102,7 +102,9 @@ function tool(caller: Caller, reference: Reference, id: string): Promise<Answer>
   const { operation } = reference;
   const { toolArguments } = validRequest(operation, caller.ids);
   const name = 'name' in operation.tool ? operation.tool.name : '';
-  const given = { ...withoutRivals(reference, toolArguments), ...fieldOf(reference, id) };
+  // What the record narrows must be in the result.
+  const shown = operationName(operation) === 'GET /api/insights' && { sections: 'growthTracking' };
+  const given = { ...withoutRivals(reference, toolArguments), ...fieldOf(reference, id), ...shown };
   return sendAs(caller, 'POST', '/api/mcp', rpc('tools/call', { name, arguments: given }));
 }
 

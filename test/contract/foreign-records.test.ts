@@ -22,6 +22,9 @@ beforeAll(async () => {
   [ada, bob] = await Promise.all([callerOf(service), callerOf(service)]);
   // A second event, so that a cursor can point to the first.
   await bob.user.event(bob.ids['plant'] ?? '');
+  for (const { user, ids } of [ada, bob]) {
+    await user.event(ids['plant'] ?? '', { type: 'growth', growthAmount: 1, growthUnit: 'cm' });
+  }
   before = await everythingStored(service);
 });
 afterEach(async () => {
