@@ -3,9 +3,9 @@
 .DEFAULT_GOAL := help
 SHELL := bash
 
-SOURCES := $(shell find src plugins -name '*.ts' ! -name '*.test.ts') tsconfig.json tsconfig.build.json
+SOURCES := $(shell find src plugins -name '*.[jt]s' ! -name '*.test.ts') tsconfig.json tsconfig.build.json
 
-.PHONY: help install hooks build run cli seed test test-all test-nightly test-node24 test-network test-clients test-deploy test-soak test-hostile dev lint format typecheck bench-checks bench bench-scale bench-tools audit docs reports release clean
+.PHONY: help supported-node install hooks build run cli seed test test-all test-nightly test-node24 test-network test-clients test-deploy test-soak test-hostile dev lint format typecheck bench-checks bench bench-scale bench-tools audit docs reports release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,7 +16,11 @@ install: node_modules/.installed ## install the packages of package-lock.json
 hooks: ## install the Git hook that checks format and lint of each commit
 	git config core.hooksPath .githooks
 
-node_modules/.installed: package.json package-lock.json
+# Also when the packages are there: they may be those of another Node.
+supported-node:
+	@node src/core/supported-node.js
+
+node_modules/.installed: package.json package-lock.json | supported-node
 	npm ci --no-audit --no-fund
 	@touch $@
 

@@ -1,3 +1,5 @@
+import './core/supported-node.js';
+
 import { createRequire } from 'node:module';
 
 import { PROJECT } from './core/settings/project';

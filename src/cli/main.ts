@@ -1,3 +1,5 @@
+import '../core/supported-node.js';
+
 import { runCommand } from './commands';
 import { EXIT } from './exit-codes';
 

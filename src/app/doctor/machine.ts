@@ -5,7 +5,7 @@ import path from 'node:path';
 import { validityFault } from '../../core/file-schemas';
 import { freeBytes, nearestExisting } from '../../core/disk';
 import { hostSettings } from '../../core/settings/host-settings';
-import { NODE_VERSIONS, PROJECT } from '../../core/settings/project';
+import { PROJECT } from '../../core/settings/project';
 import { DAY_MS, HOUR_MS } from '../../core/time';
 import { reasonOf } from '../../core/values';
 import { BackupFolder } from '../backup/folder';
@@ -21,17 +21,11 @@ const SOON_MS = 14 * DAY_MS;
 /** How many backups in a row may be missing before it is a fault. */
 const MISSED = 2;
 
-export const node: OfflineCheck = async () => {
-  const { node: version } = process.versions;
-  const [least = '0'] = /\d+\.\d+/.exec(NODE_VERSIONS) ?? [];
-  const isGood = version.localeCompare(least, 'en', { numeric: true }) >= 0;
-  return [
-    good('program', `release ${PROJECT.version}`),
-    isGood
-      ? good('Node', `version ${version}`)
-      : fault('Node', `Node ${version} is not supported: install ${NODE_VERSIONS}.`),
-  ];
-};
+/** What runs; another Node than a supported one does not come this far. */
+export const node: OfflineCheck = async () => [
+  good('program', `release ${PROJECT.version}`),
+  good('Node', `version ${process.versions.node}`),
+];
 
 /** Checks the free space for data and backups. */
 export const disk: OfflineCheck = (settings) => {

@@ -5,15 +5,13 @@ import path from 'node:path';
 export const PROJECT_FOLDER = above(__dirname);
 
 // All are in this project's package.json.
-const { name, version, license, engines } = JSON.parse(
+const { name, version, license } = JSON.parse(
   readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8'),
-) as { name: string; version: string; license: string; engines: { node: string } };
+) as { name: string; version: string; license: string };
 
 /** The name and the release of the program. */
 export const PROJECT = { name, version };
 
-/** The supported versions of Node: `>=20.19`. */
-export const NODE_VERSIONS = engines.node;
 export const LICENSE = license;
 
 function above(folder: string): string {
