@@ -8,7 +8,6 @@ import { plantDeleted } from '../plants/domain-events';
 import { BulkEvents } from './bulk';
 import { eventContext } from './context';
 import { lastCare } from './derived/last-care';
-import { missingDays } from './derived/missing-days';
 import { PlantDeletions } from './derived/plant-deletions';
 import { withoutPlants } from './derived/without-plants';
 import { careChanged } from './domain-events';
@@ -115,7 +114,7 @@ export default definePlugin<{ events: Events; bulk: BulkCare; deletions: Pending
         }),
       ],
       // Events and their days first, since everything else is derived from them.
-      derived: [withoutPlants(context, deletions), missingDays(context.model), lastCare(context)],
+      derived: [withoutPlants(context, deletions), lastCare(context)],
       dataChecks: [momentsAhead(context)],
       jobs: [deletions.job()],
     };

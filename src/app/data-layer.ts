@@ -5,14 +5,9 @@ import type { Settings } from '../core/settings/settings';
 import { AccountData } from '../data/accounts/account-data';
 import { AuditLog } from '../data/audit/audit-log';
 import type { Acting } from '../data/audit/entry';
-import {
-  missingRevisions,
-  type CountRecords,
-  type DerivedData,
-  quotaUsage,
-} from '../data/writing/derived';
+import { type CountRecords, type DerivedData, quotaUsage } from '../data/writing/derived';
 import { hostModels } from '../data/model/host-models';
-import { collectionOf, isTracked, type ModelDefinition } from '../data/model/models';
+import { type ModelDefinition } from '../data/model/models';
 import { countedFilter, Quotas } from '../data/model/quotas';
 import { Database } from '../data/mongodb/database';
 import { Fence, KnownMigrations } from '../data/schema/fence';
@@ -40,13 +35,7 @@ export function dataLayer({ plugins, settings, log, metrics, acting }: DataOptio
   const quotas = new Map(plugins.flatMap((plugin) => Object.entries(plugin.quotas ?? {})));
   const counts = new Map([...quotas.keys()].map((name) => [name, counting(database, own, name)]));
   // Rebuilt before that of plugins.
-  const derived: DerivedData[] = [
-    // First, because rebuilding other data moves revisions too.
-    ...own
-      .filter(isTracked)
-      .map((each) => missingRevisions(collectionOf(each), database.model(each))),
-    ...[...counts].map(([name, count]) => quotaUsage(name, count)),
-  ];
+  const derived: DerivedData[] = [...counts].map(([name, count]) => quotaUsage(name, count));
   return {
     database,
     known,

@@ -1,3 +1,5 @@
+import pLimit from 'p-limit';
+
 import { type Identity, isAccountGone } from '../core/identity';
 import { reasonOf } from '../core/values';
 import { accountTarget, type Act } from '../data/audit/entry';
@@ -5,6 +7,9 @@ import type { Database } from '../data/mongodb/database';
 import type { DerivedData } from '../data/writing/derived';
 import type { Transaction } from '../data/writing/transaction';
 import type { WriteQueue } from '../data/writing/write-queue';
+
+/** How many accounts are recomputed at once: enough to keep MongoDB and this process busy. */
+const ACCOUNTS_AT_ONCE = 8;
 
 /** Derived data that differs from the result of recomputing it. */
 export interface Difference {
@@ -56,28 +61,29 @@ export async function reconcile(
   { repair, onAccount }: { repair: boolean; onAccount?: (total: number) => void },
 ): Promise<Reconciliation> {
   const userIds = await identity.accountIds();
-  const differences: Difference[] = [];
   const failures: Reconciliation['failures'] = [];
   let checked = userIds.length;
-  for (const userId of userIds) {
+  const reconcileOne = async (userId: string): Promise<Difference[]> => {
     const rebuild = async (tx: Transaction) => {
       const differing = await rebuildAll(derived, tx);
       if (repair && differing.length > 0) tx.audit(repairOf(userId, differing));
       return differing;
     };
     try {
-      const found = repair
-        ? await writeQueue.run(userId, rebuild)
+      return repair
+        ? await writeQueue.run(userId, rebuild, { isAlone: true })
         : await writeQueue.dryRun(userId, rebuild);
-      differences.push(...found);
     } catch (error) {
       // Without MongoDB, each of the other accounts would time out as well.
       if (!(await database.ping())) throw error;
       if (isAccountGone(error)) checked -= 1;
       else failures.push({ user: userId, reason: reasonOf(error) });
+      return [];
+    } finally {
+      onAccount?.(userIds.length);
     }
-    onAccount?.(userIds.length);
-  }
+  };
+  const differences = (await pLimit(ACCOUNTS_AT_ONCE).map(userIds, reconcileOne)).flat();
   return { checked, differences, failures, repaired: repair };
 }
 

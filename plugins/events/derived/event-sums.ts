@@ -5,6 +5,8 @@ import { anyOf, type StoredId, toStoredId } from '../../../src/core/ids';
 import { chunksOf } from '../../../src/core/values';
 import { LIVE, type Tenant } from '../../../src/data/model/models';
 import type { OwnedModel } from '../../../src/data/model/owner';
+import type { Transaction } from '../../../src/data/writing/transaction';
+import { EVENT_QUOTA } from '../model';
 import type { EventDocument, EventType } from '../schema';
 
 /** The number of events of a plant, type and day. */
@@ -25,7 +27,9 @@ export interface AlikeGrowth extends Pick<EventDocument, 'plantId' | 'growthUnit
   last: DatedMoment;
 }
 
-/** Plants whose events one command aggregates: those of all plants could take longer than a command may. */
+/** How many events of an account one command aggregates: with more it could take longer than a command may. */
+const EVENTS_AT_ONCE = 20_000;
+/** Of how many plants it aggregates the events of an account that has more. */
 const PLANTS_AT_ONCE = 10;
 
 const MOMENT = { at: '$occurredAt', on: '$occurredOn' };
@@ -40,6 +44,9 @@ export interface MonthlyGrowth extends Pick<
   count: number;
 }
 
+/** Whose events are aggregated; a transaction tells how many there are. */
+type Whose = Tenant & Partial<Pick<Transaction, 'account'>>;
+
 /** Aggregates of the events of an account, without deleted ones. */
 export class EventSums {
   readonly #events: OwnedModel<EventDocument>;
@@ -49,20 +56,20 @@ export class EventSums {
   }
 
   /** Counts by day; by default of all plants. */
-  byDay(tenant: Tenant, plantIds?: readonly StoredId[]): AsyncGenerator<DayCount> {
+  byDay(tenant: Whose, plantIds?: readonly StoredId[]): AsyncGenerator<DayCount> {
     const count = { $sum: 1 };
     const alike = ['plantId', 'type', 'occurredOn'] as const;
     return this.#groupedByPlant(tenant, plantIds, {}, alike, { count });
   }
 
-  lastOfAlike(tenant: Tenant): AsyncGenerator<LastOfAlike> {
+  lastOfAlike(tenant: Whose): AsyncGenerator<LastOfAlike> {
     const last = { $max: MOMENT };
     const alike = ['plantId', 'type', 'scheduleId'] as const;
     return this.#groupedByPlant(tenant, undefined, {}, alike, { last });
   }
 
   /** Measurements; by default of all plants. */
-  growth(tenant: Tenant, plantIds?: readonly StoredId[]): AsyncGenerator<AlikeGrowth> {
+  growth(tenant: Whose, plantIds?: readonly StoredId[]): AsyncGenerator<AlikeGrowth> {
     const alike = ['plantId', 'growthUnit', 'growthAmount'] as const;
     const measured = { type: 'growth', growthAmount: { $gt: 0 } };
     return this.#groupedByPlant(tenant, plantIds, measured, alike, {
@@ -118,12 +125,17 @@ export class EventSums {
 
   /** Groups the events of some plants, or of all, a few plants at a time. */
   async *#groupedByPlant<Sum extends { plantId: StoredId }>(
-    tenant: Tenant,
+    tenant: Whose,
     plantIds: readonly StoredId[] | undefined,
     filter: object,
     names: readonly (keyof Sum & keyof EventDocument)[],
     accumulators: object,
   ): AsyncGenerator<Sum> {
+    const { [EVENT_QUOTA]: count = Infinity } = tenant.account?.usage ?? {};
+    if (plantIds === undefined && count <= EVENTS_AT_ONCE) {
+      yield* this.#grouped(tenant, filter, names, accumulators);
+      return;
+    }
     const all = plantIds ?? (await this.#events.distinct('plantId', LIVE).of(tenant));
     for (const some of chunksOf(all, PLANTS_AT_ONCE)) {
       yield* this.#grouped(tenant, { ...filter, plantId: anyOf(some) }, names, accumulators);
