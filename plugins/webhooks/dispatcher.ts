@@ -5,6 +5,7 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import { idText } from '../../src/core/ids';
 import type { Reading } from '../../src/core/metrics';
 import { calendarOf, DAY_MS } from '../../src/core/time';
+import { isConnectionError } from '../../src/data/mongodb/errors';
 import type { Lease } from '../../src/data/schema/lease';
 import type { Host } from '../../src/plugins/host';
 import type { Job } from '../../src/plugins/plugin';
@@ -36,6 +37,8 @@ interface Endpoint {
   pace: LimitFunction;
   /** Accounts whose deliveries are being sent or queued to be. */
   accounts: Map<string, Promise<void>>;
+  /** Accounts that are left to the next turn, since an error of ours stopped their deliveries. */
+  failed: Set<string>;
 }
 
 /** One turn of a process that holds the lease. */
@@ -105,7 +108,12 @@ export class Dispatcher {
     };
     for (;;) {
       const mayFetch = this.#mayContinue(turn);
-      if (mayFetch) await this.#fetch(turn).catch((error: unknown) => turn.failures.push(error));
+      if (mayFetch) {
+        await this.#fetch(turn).catch((error: unknown) => {
+          turn.failures.push(error);
+          turn.endsAt = 0;
+        });
+      }
       const sending = [...turn.endpoints.values()].flatMap(({ accounts }) => [
         ...accounts.values(),
       ]);
@@ -116,10 +124,10 @@ export class Dispatcher {
     if (turn.failures.length > 0) throw turn.failures[0];
   }
 
-  #mayContinue({ endsAt, failures, stopping }: Turn): boolean {
+  #mayContinue({ endsAt, stopping }: Turn): boolean {
     const isLeased = this.#lease.lasts(TIMEOUT_MS + LEASE_MARGIN_MS);
     const isOver = performance.now() >= endsAt || stopping.aborted;
-    return isLeased && failures.length === 0 && !isOver;
+    return isLeased && !isOver;
   }
 
   /** Begins to send to the accounts with due deliveries. */
@@ -127,7 +135,7 @@ export class Dispatcher {
     turn.hasMore = false;
     await this.#refresh(turn.endpoints);
     for (const endpoint of turn.endpoints.values()) {
-      const { webhook, limit, accounts } = endpoint;
+      const { webhook, limit, accounts, failed } = endpoint;
       if (!webhook.active) continue;
       // Only once all fetched before are being sent.
       if (limit.pendingCount > 0) {
@@ -135,15 +143,21 @@ export class Dispatcher {
         continue;
       }
       const due = await this.#queue.dueAccounts(webhook, ACCOUNTS_PER_FETCH);
-      if (due.length === ACCOUNTS_PER_FETCH) turn.hasMore = true;
-      for (const userId of due) if (!accounts.has(userId)) this.#begin(turn, endpoint, userId);
+      const found = due.filter((userId) => !accounts.has(userId) && !failed.has(userId));
+      if (due.length === ACCOUNTS_PER_FETCH && found.length > 0) turn.hasMore = true;
+      for (const userId of found) this.#begin(turn, endpoint, userId);
     }
   }
 
   #begin(turn: Turn, endpoint: Endpoint, userId: string): void {
-    const { limit, accounts } = endpoint;
+    const { limit, accounts, failed } = endpoint;
     const sent = limit(() => this.#sendSome(turn, endpoint, userId))
-      .catch((error: unknown) => void turn.failures.push(error))
+      .catch((error: unknown) => {
+        turn.failures.push(error);
+        failed.add(userId);
+        // The others would fail too, one after the other.
+        if (isConnectionError(error)) turn.endsAt = 0;
+      })
       .finally(() => accounts.delete(userId));
     accounts.set(userId, sent);
   }
@@ -159,7 +173,8 @@ export class Dispatcher {
       if (endpoint) Object.assign(endpoint.webhook, webhook);
       else {
         const limit = pLimit(MAX_CONCURRENT);
-        endpoints.set(id, { webhook, limit, pace: pLimit(1), accounts: new Map() });
+        const sending = { accounts: new Map(), failed: new Set<string>() };
+        endpoints.set(id, { webhook, limit, pace: pLimit(1), ...sending });
       }
     }
   }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { v5 } from 'uuid';
 
+import { forEachTried } from '../../src/core/each';
 import type { Account } from '../../src/core/identity';
 import { anyOf, idText, type StoredId, toStoredId } from '../../src/core/ids';
 import { calendarOf, timeOfDay } from '../../src/core/time';
@@ -18,8 +19,17 @@ const MAX_ITEMS = 100;
 /** The pause after each account, as a multiple of the time that it took: requests come first. */
 const PAUSE_RATIO = 3;
 
-/** Records the events between two moments, one after the other, while it may continue. */
-type Recording = (after: Date, now: Date, mayContinue: () => boolean) => Promise<void>;
+/** How many accounts whose events failed are remembered. */
+const MAX_FAILED = 1000;
+
+/** Records the events of one account. */
+interface Step {
+  account: Account;
+  run: () => Promise<void>;
+}
+
+/** What records the events between two moments, one after the other. */
+type Steps = (after: Date, now: Date) => AsyncIterable<Step>;
 
 /** Records the events that only time causes: care that is due, and tiers that have ended. */
 export class TimedEvents {
@@ -42,13 +52,17 @@ export class TimedEvents {
   /** Reminders of many accounts take long, and must not delay the other events. */
   get jobs(): Job[] {
     return [
-      this.#job('reminders', (...span) => this.#remindAll(...span)),
-      this.#job('tiers', (after, now) => this.#recordTiers(after, now)),
+      this.#job('reminders', (...span) => this.#reminders(...span)),
+      this.#job('tiers', (...span) => this.#tiers(...span)),
     ];
   }
 
-  /** A job that records the events of each minute. When interrupted, it is repeated, and adds none twice. */
-  #job(events: string, record: Recording): Job {
+  /**
+   * A job that records the events of each minute. When interrupted, it is repeated, and adds none twice.
+   * An account that fails delays no other: it is tried again each minute, until this process stops.
+   */
+  #job(events: string, stepsOf: Steps): Job {
+    const failed = new Map<string, Step>();
     const name = `webhook ${events}`;
     const lease = this.#host.lease(name);
     const untilOf = async (_id: string) => (await this.#progress.findOne({ _id }).lean())?.until;
@@ -63,16 +77,27 @@ export class TimedEvents {
         await lease.try(async () => {
           const now = new Date();
           const mayContinue = (): boolean => !stopping.aborted && lease.lasts(0);
-          await record((await last()) ?? now, now, mayContinue);
-          if (!mayContinue()) return;
-          const $set = { until: now };
-          await this.#progress.updateOne({ _id: name }, { $set }, { upsert: true });
+          const after = (await last()) ?? now;
+          const steps = async function* (this: TimedEvents): AsyncGenerator<Step> {
+            yield* [...failed.values()];
+            yield* stepsOf(after, now);
+            if (!mayContinue()) return;
+            const $set = { until: now };
+            await this.#progress.updateOne({ _id: name }, { $set }, { upsert: true });
+          };
+          const tryStep = async (step: Step): Promise<void> => {
+            const { id } = step.account;
+            if (failed.size < MAX_FAILED) failed.set(id, step);
+            await step.run();
+            failed.delete(id);
+          };
+          await forEachTried(steps.call(this), tryStep, () => !mayContinue());
         });
       },
     };
   }
 
-  async #remindAll(after: Date, now: Date, mayContinue: () => boolean): Promise<void> {
+  async *#reminders(after: Date, now: Date): AsyncGenerator<Step> {
     if ((await this.#subscribed('care.due')).length === 0) return;
     for (const zone of await this.#accounts.lists.timezones()) {
       const dayOf = calendarOf(zone);
@@ -85,20 +110,19 @@ export class TimedEvents {
         // Webhooks may have been switched on or off meanwhile.
         const webhooks = await this.#subscribed('care.due');
         for (const account of await this.#notReminded(accounts, webhooks, dayOf(now))) {
-          if (!mayContinue()) return;
-          await this.#remind(webhooks, account, now);
+          yield { account, run: () => this.#remind(webhooks, account, now) };
         }
       }
     }
   }
 
-  async #recordTiers(after: Date, now: Date): Promise<void> {
+  async *#tiers(after: Date, now: Date): AsyncGenerator<Step> {
     const webhooks = await this.#subscribed('tier.changed');
     for await (const accounts of this.#accounts.lists.lapsed(after, now)) {
       for (const account of accounts) {
         const data = { tier: account.tier };
         const key = String(account.tierUntil?.getTime());
-        await this.#add(webhooks, account, 'tier.changed', key, { data });
+        yield { account, run: () => this.#add(webhooks, account, 'tier.changed', key, { data }) };
       }
     }
   }
@@ -126,10 +150,12 @@ export class TimedEvents {
   async #remind(webhooks: readonly Webhook[], account: Account, now: Date): Promise<void> {
     const begun = performance.now();
     const { id: userId, timezone: dayIn } = account;
+    const dayOf = calendarOf(dayIn);
+    const isOver = (): boolean => dayOf(new Date()) !== dayOf(now);
+    if (isOver()) return;
     const { today, items } = await this.#care.due(account, { userId }, {}, now);
-    const isOver = calendarOf(dayIn)(new Date()) !== today;
     // It may have been closed while others were reminded.
-    if (items.length > 0 && !isOver && (await this.#accounts.isOpen(userId))) {
+    if (items.length > 0 && !isOver() && (await this.#accounts.isOpen(userId))) {
       const data = { today, count: items.length, items: items.slice(0, MAX_ITEMS) };
       await this.#add(webhooks, account, 'care.due', today, { data, dayIn });
     }

@@ -254,3 +254,26 @@ test('the end of a tier during an upgrade is sent, and no reminder twice', async
   const types = (await deliveriesOf(user.id)).map(({ type }) => type);
   expect(types).toEqual(['care.due', 'tier.changed']);
 });
+
+test('an account whose care or deliveries cannot be read delays no other, and is tried again', async () => {
+  const people = await Promise.all(Array.from({ length: 3 }, () => thirsty('UTC')));
+  const [bad, ...good] = people.sort((a, b) => (a.id < b.id ? -1 : 1));
+  const userId = bad?.id;
+  const plants = collection('plants');
+  const stored = await plants.findOne({ userId });
+  await plants.updateOne({ userId }, { $set: { createdAt: 'never' } });
+  await runAt('2037-01-02T06:59:00Z');
+  await expect(runAt('2037-01-02T07:00:00Z')).rejects.toThrow();
+  for (const user of good) expect(await days(user)).toEqual(['2037-01-02']);
+  await expect(runAt('2037-01-02T07:01:00Z')).rejects.toThrow();
+  await plants.updateOne({ userId }, { $set: { createdAt: stored?.['createdAt'] as Date } });
+  await runAt('2037-01-02T07:02:00Z', '2037-01-02T07:03:00Z');
+  for (const user of people) expect(await days(user)).toEqual(['2037-01-02']);
+  const deliveries = collection('webhookDeliveries');
+  await deliveries.updateOne({ userId }, { $set: { dayIn: 'No/Zone' } });
+  await expect(service.runJob('webhook delivery')).rejects.toThrow('No/Zone');
+  for (const { id } of good) expect(receiver.of(id)).toHaveLength(1);
+  await deliveries.updateOne({ userId }, { $set: { dayIn: 'UTC' } });
+  await service.runJob('webhook delivery');
+  for (const { id } of people) expect(receiver.of(id)).toHaveLength(1);
+});

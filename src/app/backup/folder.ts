@@ -2,6 +2,7 @@ import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 import { makeFolder } from '../../core/disk';
+import { forEachTried } from '../../core/each';
 import { hostSettings } from '../../core/settings/host-settings';
 import type { Settings } from '../../core/settings/settings';
 import { codeOf } from '../../core/values';
@@ -72,13 +73,12 @@ export class BackupFolder {
   /** Removes all scheduled backups except the newest. */
   async prune(keep: number): Promise<void> {
     const scheduled = (await this.backups()).filter(({ isScheduled }) => isScheduled);
-    for (const { path: file } of scheduled.slice(keep)) await rm(file, { force: true });
+    await forEachTried(scheduled.slice(keep), ({ path: file }) => rm(file, { force: true }));
   }
 
   /** Removes incomplete scheduled backups, which killed processes left. */
   async removeIncomplete(): Promise<void> {
-    for (const name of await readdir(this.path)) {
-      if (INCOMPLETE.test(name)) await rm(path.join(this.path, name), { force: true });
-    }
+    const names = (await readdir(this.path)).filter((name) => INCOMPLETE.test(name));
+    await forEachTried(names, (name) => rm(path.join(this.path, name), { force: true }));
   }
 }

@@ -1,3 +1,4 @@
+import { forEachTried } from '../../core/each';
 import { hostSettings } from '../../core/settings/host-settings';
 import type { Settings } from '../../core/settings/settings';
 import { HOUR_MS } from '../../core/time';
@@ -39,10 +40,13 @@ export function scheduledBackups(
     // Another server may have made it before this one got the lease.
     if (!(await isDue())) return;
     const file = await folder.nextFile({ scheduled: true });
-    await folder.removeIncomplete();
     const isManaged = settings.of(hostSettings.mongodbUri) === undefined;
-    await createBackup({ mongodbUri: uri, isManaged, file, signal });
-    await folder.prune(settings.of(hostSettings.backupKeep));
+    const steps = [
+      () => folder.removeIncomplete(),
+      () => createBackup({ mongodbUri: uri, isManaged, file, signal }),
+      () => folder.prune(settings.of(hostSettings.backupKeep)),
+    ];
+    await forEachTried(steps, (step): Promise<unknown> => step());
   };
   const run = async (signal: AbortSignal): Promise<void> => {
     const uri = mongodbUri();
