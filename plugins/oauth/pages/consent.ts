@@ -164,6 +164,6 @@ function namesIn({ params }: Interaction, some: readonly string[]): string[] {
 
 /** The host of a redirect URI on the web; undefined for an app on this device. */
 function webHost(uri: string): string | undefined {
-  const isWeb = uri.startsWith('https:') && URL.canParse(uri);
-  return isWeb ? new URL(uri).host : undefined;
+  const url = URL.canParse(uri) ? new URL(uri) : undefined;
+  return url?.protocol === 'https:' ? url.host : undefined;
 }

@@ -14,7 +14,7 @@ const SPECIAL_TLDS = new Set(
   ),
 );
 /** Characters that look like a dot; NFKC turns others into one. */
-const DOTS = /[·•․‧∙⋅。・｡．۔܁܂ꓸ⸳]/gu;
+const DOTS = /[·•․‧∙⋅◦●▪˙。・｡．۔।܁܂ꓸ⸱⸳ꞏᐧ᛫჻𐄁]/gu;
 const HOST = /[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu;
 
 /**
@@ -24,6 +24,7 @@ const HOST = /[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu;
  */
 export function clientNameFault(name: string, ownHost?: string): string | undefined {
   if (name.length > MAX_NAME) return `must have at most ${MAX_NAME} characters`;
+  if (name.trim() === '') return 'must not be blank';
   if (invisibleCharacter(name) !== undefined) return 'must not contain invisible characters';
   if (hasMixedScripts(name)) return 'must not mix scripts within a word';
   const foreign = hostsIn(name).some((host) => domainToASCII(host) !== ownHost);

@@ -4,7 +4,7 @@
  * browsers, stores and system apps.
  */
 const OWNED = new Set(
-  `aaa aaas about acap acct afp android-app appstore bitcoin blob brave cab cabal callto cap cid coap coaps
+  `aaa aaas about acap acct afp appstore bitcoin blob brave cab cabal callto cap cid cifs coap coaps
 content crid dat data dav davs did dict dns dweb edge ethereum example facetime facetime-audio feed
 filesystem file firefox firefox-focus ftp ftps geo git go googlechrome googlechromes gopher h323 iax icap im
 imap imaps info intent ipfs ipn ipns ipp ipps irc irc6 ircs iris jabber jar javascript ldap ldaps
@@ -18,7 +18,7 @@ xcon xcon-userid xmpp z39.50r z39.50s`.split(/\s+/),
 
 /** How others of them begin, such as `chrome-extension` and `ms-settings`. */
 const OWNED_FAMILY =
-  /^(?:app-prefs|chrome|devtools|iris\.|itms|microsoft-|moz-|ms-|search-|soap\.|web\+|windows-|x-apple|x-help|x-safari|x-web|xmlrpc\.)/;
+  /^(?:android[-.]|app-prefs|chrome|devtools|iris\.|isolated-app|itms|microsoft-|moz-|ms-|safari-|search-|soap\.|web\+|windows-|x-apple|x-help|x-safari|x-web|xmlrpc\.)/;
 
 /** The scheme of a URI, if no app can own it. */
 export function ownedScheme(uri: unknown): string | undefined {

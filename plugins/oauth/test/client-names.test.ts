@@ -42,6 +42,11 @@ test.each([
   'plants.xn--p1ai',
   'home.localhost',
   'https://localhost',
+  'claudeꞏai',
+  'claude⸱ai',
+  'claude˙ai',
+  'claudeᐧai',
+  ' \u00a0',
   'claude\u200b.ai',
   'claude\u2060.ai',
 ])('the name %j is not registered', async (name) => {
@@ -73,6 +78,11 @@ test.each([
   'chrome://settings',
   'chrome-extension://abc/x',
   'moz-extension://abc/x',
+  'safari-web-extension://abc/x',
+  'isolated-app://abc/x',
+  'android-app://abc/x',
+  'android.resource://abc/x',
+  'cifs://files.example/x',
   'ws://a.example/',
   'wss://a.example/',
   'http://a.example/callback',
@@ -99,8 +109,11 @@ test.each(['claude.ai:/cb', 'cursor://anysphere/cb', 'raycast://oauth', 'http://
   },
 );
 
-test('the page sets the host of a redirect on the web apart', async () => {
-  const uri = 'https://ferns.example/callback';
+test.each([
+  'https://ferns.example/callback',
+  'HTTPS://ferns.example/callback',
+  'https:ferns.example/callback',
+])('the page sets the host of the redirect %s apart', async (uri) => {
   const { client_id: id } = bodyOf(await register({ redirect_uris: [uri] }).expect(201));
   const text = await pageOf(new Phone(service, ada, String(id), uri));
   expect(text).toMatch(/class="verified">Verified: [^<]*<strong>ferns\.example<\/strong>/);
