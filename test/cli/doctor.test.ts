@@ -151,11 +151,13 @@ test('doctor asks a running server, and reports its warnings', async () => {
   }
 });
 
-test('doctor reports that a server could not reach the host of a metadata document', async () => {
+test('doctor reports that a server could not reach the hosts of metadata documents', async () => {
   const own = await startService({});
   try {
-    const query = { client_id: 'https://nowhere.invalid/client.json' };
-    await own.anonymous.get('/oauth/authorize').query(query).expect(400);
+    for (const host of ['one', 'two', 'three']) {
+      const query = { client_id: `https://${host}.invalid/client.json` };
+      await own.anonymous.get('/oauth/authorize').query(query).expect(400);
+    }
     const env = { PORT: new URL(own.url).port };
     const sentence =
       /says: .*: if it cannot reach other hosts, set CLIENT_METADATA_DOCUMENTS=false/;

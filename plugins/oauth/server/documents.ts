@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 
 import { rateLimited } from '../../../src/core/errors';
+import { PrivateAddressError } from '../../../src/core/http/public-address';
 import { fetchPublic } from '../../../src/core/http/public-fetch';
 import { Setting } from '../../../src/core/settings/settings';
 import { HOUR_MS } from '../../../src/core/time';
@@ -27,7 +28,10 @@ const MAX_FAILED = 1000;
 /** Nothing came back from the host of a document. */
 export class UnreachableHost extends Error {}
 
-const CUT_OFF = `The server could not reach the host of a client's metadata document: if it cannot reach other hosts, set CLIENT_METADATA_DOCUMENTS=false, and clients will register instead.`;
+/** How many hosts must be unreachable before operators are warned: anybody may name one that does not exist. */
+const MANY_HOSTS = 3;
+
+const CUT_OFF = `The server could not reach the hosts of several clients' metadata documents: if it cannot reach other hosts, set CLIENT_METADATA_DOCUMENTS=false, and clients will register instead.`;
 
 const NOT_FOUND = new Error('The document could not be fetched a moment ago.');
 
@@ -44,9 +48,9 @@ export class Documents {
   readonly #causes = new AsyncLocalStorage<string>();
   readonly #turns = pLimit(MAX_AT_ONCE);
   readonly #failed = new LRUCache<string, Error>({ max: MAX_FAILED, ttl: FAILED_MS });
-  /** When the last host was reached, and when the last one was not. */
+  /** Hosts that could not be reached within the last hour. */
+  readonly #unreached = new LRUCache<string, true>({ max: MANY_HOSTS, ttl: HOUR_MS });
   #reachedAt = 0;
-  #unreachedAt = 0;
 
   constructor(store: StateStore) {
     this.#store = store;
@@ -74,9 +78,10 @@ export class Documents {
     return this.#store.host.settings.of(documentsSetting);
   }
 
-  /** What operators should know: no host was reached since one was not, within the last hour. */
+  /** What operators should know: within the last hour several hosts could not be reached, and none was. */
   get warnings(): string[] {
-    const isCutOff = this.#unreachedAt > Math.max(this.#reachedAt, Date.now() - HOUR_MS);
+    this.#unreached.purgeStale();
+    const isCutOff = this.#unreached.size === MANY_HOSTS && this.#reachedAt < Date.now() - HOUR_MS;
     return isCutOff && this.isAnnounced ? [CUT_OFF] : [];
   }
 
@@ -87,10 +92,16 @@ export class Documents {
       if (answer.status !== 200) this.#failed.set(name, NOT_FOUND);
       return answer;
     } catch (cause) {
-      this.#unreachedAt = Date.now();
+      if (!isPrivate(cause)) this.#unreached.set(new URL(name).hostname, true);
       const failure = new UnreachableHost('The document could not be fetched.', { cause });
       this.#failed.set(name, failure);
       throw failure;
     }
   }
+}
+
+/** Whether a fetch failed because its address is private, which says nothing about the way out. */
+function isPrivate(error: unknown): boolean {
+  if (error instanceof PrivateAddressError) return true;
+  return error instanceof Error && error.cause instanceof PrivateAddressError;
 }
