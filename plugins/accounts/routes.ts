@@ -65,6 +65,7 @@ export function routes(tokens: TokenService, data: PersonalData): Operation[] {
       operationId: 'exportAccount',
       access,
       tool,
+      isExport: true,
       notConditional: 'it is created while it is sent',
       readsAll: 'it contains everything',
       response: { schema: Joi.object().unknown(), description: 'Everything, as one object' },

@@ -168,6 +168,7 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       summary: 'Export all data of an account',
       description: 'The same as the command `user export` prints.',
       operationId: 'exportAccountById',
+      isExport: true,
       notConditional: 'it is created while it is sent',
       readsAll: 'it contains everything',
       response: { schema: Joi.object().unknown(), description: 'Everything, as one object' },

@@ -23,7 +23,7 @@ export { PHOTO_QUOTA } from './model';
 /** The interface of photos for other plugins. */
 export type Photos = Pick<
   PhotoService,
-  'all' | 'byIds' | 'claim' | 'detachPlant' | 'insertBulk' | 'showIn'
+  'byIds' | 'claim' | 'detachPlant' | 'ids' | 'insertBulk' | 'ofPlant' | 'showIn'
 >;
 
 /** Metadata of photos; the images are at an image host. */

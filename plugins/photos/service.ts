@@ -86,9 +86,16 @@ export class PhotoService {
     return photo.toView({ ...image, ...cropped });
   }
 
-  /** All photos of an account, a batch at a time, in the order of the list. */
-  all(tenant: Tenant): AsyncGenerator<PhotoDocument[]> {
-    return batchesOf<PhotoDocument>(this.#model.find().of(tenant).sort(newestFirst('createdAt')));
+  /** The ids of all photos of an account. */
+  async ids(tenant: Tenant): Promise<Set<string>> {
+    const ids = await this.#model.find().of(tenant).distinct('_id');
+    return new Set(ids.map(idText));
+  }
+
+  /** The photos of a plant, or those without one, a batch at a time, in the order of the list. */
+  ofPlant(tenant: Tenant, plantId: StoredId | null): AsyncGenerator<PhotoDocument[]> {
+    const found = this.#model.find({ plantId }).of(tenant).sort(newestFirst('createdAt'));
+    return batchesOf<PhotoDocument>(found);
   }
 
   /** Photos of an account by the text of their ids; ids without a photo are left out. */

@@ -43,9 +43,8 @@ export class GardenExport {
 
   /** The whole garden as JSON that can be imported. */
   async *json(tenant: Tenant): AsyncGenerator<string> {
-    const photos = await this.#photosByPlant(tenant);
     /** Events may name others, which were deleted. */
-    const photoIds = new Set([...photos.values()].flat().map(({ _id }) => idText(_id)));
+    const photoIds = await this.#photos.ids(tenant);
     const schedules = new Map<string, StoredSchedule[]>();
     for (const each of await this.#schedules.listAll(tenant)) {
       schedules.set(each.plantId, [...(schedules.get(each.plantId) ?? []), each]);
@@ -56,17 +55,22 @@ export class GardenExport {
         const id = idText(document._id);
         const fields = {
           ...some(viewOf(document), PLANT_FIELDS),
-          photos: (photos.get(id) ?? []).map(photoOf),
           schedules: (schedules.get(id) ?? []).map(scheduleOf),
         };
-        photos.delete(id);
-        yield `${separator}${JSON.stringify(fields).slice(0, -1)},"events":`;
+        yield `${separator}${JSON.stringify(fields).slice(0, -1)},"photos":`;
+        yield* jsonArray(this.#photosOf(tenant, document._id));
+        yield ',"events":';
         yield* jsonArray(this.#eventsOf(tenant, id, photoIds));
         separator = '},';
       }
     }
-    const end = separator === '},' ? '}]' : `${separator}]`;
-    yield `${end},"photos":${JSON.stringify([...photos.values()].flat().map(photoOf))}}`;
+    yield `${separator === '},' ? '}]' : `${separator}]`},"photos":`;
+    yield* jsonArray(this.#photosOf(tenant, null));
+    yield '}';
+  }
+
+  async *#photosOf(tenant: Tenant, plantId: PhotoDocument['plantId']): AsyncGenerator<object[]> {
+    for await (const batch of this.#photos.ofPlant(tenant, plantId)) yield batch.map(photoOf);
   }
 
   async *#eventsOf(
@@ -77,20 +81,6 @@ export class GardenExport {
     for await (const batch of this.#events.ofPlant(tenant, plantId)) {
       yield batch.map((each) => eventOf(each, photoIds));
     }
-  }
-
-  /** All photos by plant; those without a plant under an empty string. */
-  async #photosByPlant(tenant: Tenant): Promise<Map<string, PhotoDocument[]>> {
-    const found = new Map<string, PhotoDocument[]>();
-    for await (const batch of this.#photos.all(tenant)) {
-      for (const each of batch) {
-        const plantId = each.plantId === null ? '' : idText(each.plantId);
-        const own = found.get(plantId);
-        if (own) own.push(each);
-        else found.set(plantId, [each]);
-      }
-    }
-    return found;
   }
 }
 

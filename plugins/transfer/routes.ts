@@ -75,6 +75,7 @@ export function routes(
       description:
         'JSON that `POST /api/import` turns into an equal garden or, with `format=csv`, a CSV table of the plants only. In CSV a cell that a spreadsheet would take for a formula has a quote in front, which an import removes. Everything is as of one moment.',
       access: { scope: 'plants:read' },
+      isExport: true,
       query: exportQuery,
       response: {
         schema: exported,

@@ -11,7 +11,7 @@ import type { WriteQueue } from '../data/writing/write-queue';
 import { koaApp } from '../http/koa-app';
 import { type Lifecycle, RequestMetrics } from '../http/request-log';
 import { chainOf, type Services } from '../middleware/chain';
-import { concurrency } from '../middleware/limits/concurrency';
+import { concurrencyLimit } from '../middleware/limits/concurrency';
 import { RateLimits } from '../middleware/limits/rate-limits';
 import { ResponseCache } from '../middleware/response-cache';
 import type { Operation } from '../plugins/operation';
@@ -27,6 +27,8 @@ const MAX_READS = { perAccount: 4, total: 100 };
 const MAX_WRITES = { perAccount: 100, total: 1000 };
 /** The limit of concurrent calls with large bodies, each of which takes tens of megabytes. */
 const MAX_LARGE = { perAccount: 1, total: 8 };
+/** The limit of concurrent exports. A slow client keeps its cursor and a few megabytes of the garden. */
+const MAX_EXPORTS = { perAccount: 1, total: 8, maxSendMs: 300_000 };
 
 interface Dependencies {
   plugins: readonly Plugin[];
@@ -60,9 +62,10 @@ export class HttpListeners {
       mongo,
       rateLimits: new RateLimits(Object.fromEntries(budgets), settings, redis, metrics),
       concurrency: {
-        reads: concurrency(MAX_READS),
-        writes: concurrency(MAX_WRITES),
-        large: concurrency(MAX_LARGE),
+        reads: concurrencyLimit(MAX_READS),
+        writes: concurrencyLimit(MAX_WRITES),
+        large: concurrencyLimit(MAX_LARGE),
+        exports: concurrencyLimit(MAX_EXPORTS),
       },
       cache: new ResponseCache({ megabytes, isSharded }, metrics),
     };

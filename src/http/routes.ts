@@ -106,7 +106,7 @@ function protocolChain(
 const done = async (): Promise<void> => undefined;
 
 function protocolApi(description: ApiDescription, services: Services): ProtocolApi {
-  const { rateLimits } = services;
+  const { rateLimits, concurrency } = services;
   const authenticateToken = authenticate(services);
   const parseBody = bodyParserOf({ isRequired: true });
   const chains = new Map(
@@ -127,6 +127,7 @@ function protocolApi(description: ApiDescription, services: Services): ProtocolA
       if (authFailures.isSpent(clientBudget(ctx))) await authFailures.spend(ctx);
     },
     recordFailure: (ctx) => rateLimits.authFailures.spend(ctx),
+    limitExport: concurrency.exports,
     readJson: async (ctx) => {
       await parseBody(ctx, done);
       return ctx.request.body;

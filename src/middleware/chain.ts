@@ -14,6 +14,7 @@ import { conditional, etag, ifMatch, noStore } from './conditional';
 import { putHandler, readHandler, writeHandler } from './handler';
 import { newerCursor } from './newer-cursor';
 import { idempotency } from './idempotency';
+import { concurrency, type ConcurrencyLimit } from './limits/concurrency';
 import type { RateLimits } from './limits/rate-limits';
 import { refuseBackend, requireScope } from './require-scope';
 import { requireTier } from './require-tier';
@@ -26,7 +27,7 @@ export interface Services {
   identity: Authenticator;
   rateLimits: RateLimits;
   /** Limits the concurrent calls of an account. */
-  concurrency: { reads: Middleware; writes: Middleware; large: Middleware };
+  concurrency: Readonly<Record<'reads' | 'writes' | 'large' | 'exports', ConcurrencyLimit>>;
   cache: ResponseCache;
   mongo: MongoHealth;
   fence: Pick<Fence, 'look'>;
@@ -37,11 +38,10 @@ export interface Services {
 
 /** The steps of a request for an operation, in order. */
 export function chainOf(operation: Operation, services: Services): Middleware[] {
-  const { concurrency } = services;
   return steps([
     authenticate(services),
     ...authorize(operation, services),
-    operation.large && concurrency.large,
+    operation.large && concurrency(services.concurrency.large),
     readsBody(operation) &&
       bodyParserOf({ isRequired: operation.body !== undefined, large: operation.large }),
     validate(operation),
@@ -71,18 +71,18 @@ function authorize(operation: Operation, { rateLimits }: Services): Step[] {
 }
 
 function respond(operation: Operation, services: Services): Step[] {
-  const { concurrency, cache } = services;
+  const { concurrency: limits, cache } = services;
   if (operation.method === 'GET') {
     return [
-      concurrency.reads,
+      concurrency(operation.isExport ? limits.exports : limits.reads),
       newerCursor(services),
       operation.cacheable && responseCache(operation, cache),
       readHandler(operation, services),
     ];
   }
-  if (operation.method === 'PUT') return [concurrency.writes, putHandler(operation)];
+  if (operation.method === 'PUT') return [concurrency(limits.writes), putHandler(operation)];
   return [
-    concurrency.writes,
+    concurrency(limits.writes),
     operation.idempotent && idempotency(operation, services),
     transaction(operation, services, [
       ...steps([operation.state && ifMatch(operation.state)]),

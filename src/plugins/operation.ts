@@ -68,6 +68,8 @@ interface OperationBase<Names extends string> {
   audit?: string;
   /** Why it may read all data of the account, not only that of its own plugin. */
   readsAll?: string;
+  /** Whether it streams all data of an account: few run at once, each until it is sent. */
+  isExport?: true;
   /** Why its responses have no ETag; they are never cached either. */
   notConditional?: string;
   tool: Tool;

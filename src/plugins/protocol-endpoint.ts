@@ -128,6 +128,12 @@ export interface ProtocolApi extends ApiDescription {
    */
   recordFailure(ctx: Context): Promise<void>;
   /**
+   * Makes a response with all data of an account, under the limit of exports.
+   *
+   * @throws ApiError service_unavailable
+   */
+  limitExport(ctx: Context, account: string, respond: () => Promise<void>): Promise<void>;
+  /**
    * Parses the body as JSON.
    *
    * @throws ApiError invalid_json, unsupported_media_type, payload_too_large, or validation_error if

@@ -3,12 +3,16 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 import type { Context } from 'koa';
 
-import { concurrency } from '../../src/middleware/limits/concurrency';
+import { concurrency, concurrencyLimit } from '../../src/middleware/limits/concurrency';
+import { backendOf } from '../support/backend';
+import { expectError } from '../support/shapes';
 import type { TestService, TestUser } from '../support/service';
 import { startService, storeLargest } from '../support/program';
 
 /** The limit of concurrent reads of an account. */
 const MAX_READS = 4;
+/** The limit of concurrent exports of all accounts. */
+const MAX_EXPORTS = 8;
 
 let service: TestService;
 /** Creates a list of about 9 MB, more than a connection buffers if its client does not read. */
@@ -27,20 +31,20 @@ function takeNoMore(): void {
   for (const response of untaken.splice(0)) response.destroy();
 }
 
+/** Requests a path as a user, and does not read the response. */
+async function leaveUntaken(user: TestUser, path: string): Promise<void> {
+  const headers = { authorization: `Bearer ${user.token}` };
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(`${service.url}${path}`, { headers, agent: false }, resolve).once('error', reject);
+  });
+  response.on('error', () => undefined);
+  untaken.push(response);
+  expect(response.statusCode).toBe(200);
+}
+
 /** Requests as many lists as may run at once, and reads none of them. */
 async function leaveListsUntaken(): Promise<void> {
-  const headers = { authorization: `Bearer ${ada.token}` };
-  const asked = Array.from(
-    { length: MAX_READS },
-    () =>
-      new Promise<IncomingMessage>((resolve, reject) => {
-        get(`${service.url}/api/plants`, { headers, agent: false }, resolve).once('error', reject);
-      }),
-  );
-  for (const response of await Promise.all(asked)) {
-    response.on('error', () => undefined);
-    untaken.push(response);
-  }
+  await Promise.all(Array.from({ length: MAX_READS }, () => leaveUntaken(ada, '/api/plants')));
 }
 
 test('if clients of an account do not read their responses, only that account has to wait', async () => {
@@ -72,6 +76,31 @@ test('a client that disconnects leaves the queue', async () => {
   await ada.get('/api/locations').expect(200);
 });
 
+test('slow clients of exports hold up other exports, until they disconnect, and nothing else', async () => {
+  const users = await Promise.all(Array.from({ length: MAX_EXPORTS + 1 }, () => service.user()));
+  for (const user of users) await storeLargest(service.app, user.id, { plants: 300, events: 0 });
+  const [late, ...early] = users;
+  if (!late) throw new Error('There are no users.');
+  const paths = ['/api/export', '/api/account/export'];
+  const untakenBy = early.map((user, at) => leaveUntaken(user, paths[at % 2] ?? ''));
+  await Promise.all(untakenBy);
+  const shop = await backendOf(service, 'shop');
+  await shop.put('/api/accounts/eve').send({}).expect(201);
+  const refused = await Promise.all([
+    ...paths.map((path) => late.get(path)),
+    shop.get('/api/accounts/eve/export'),
+  ]);
+  for (const answer of refused) {
+    expectError(answer, 503, 'service_unavailable');
+    expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+  }
+  await late.get('/api/plants').expect(200);
+  await early[0]?.get('/api/locations').expect(200);
+  takeNoMore();
+  for (const path of paths) await late.get(path).expect(200);
+  await shop.get('/api/accounts/eve/export').expect(200);
+}, 60_000);
+
 /** A call of one account; `sent` resolves when its response has been sent. */
 function callOf(sent: Promise<void>): Context {
   // It uses nothing else.
@@ -83,7 +112,7 @@ const never = () => new Promise<void>(() => undefined);
 test('a call that waits for 10 s gets 503', async () => {
   jest.useFakeTimers();
   try {
-    const step = concurrency({ perAccount: 1, total: 1 });
+    const step = concurrency(concurrencyLimit({ perAccount: 1, total: 1 }));
     void step(callOf(never()), never);
     let fault: unknown;
     void (async () => {
@@ -99,11 +128,27 @@ test('a call that waits for 10 s gets 503', async () => {
   }
 });
 
+test('a client has five minutes to take an export', async () => {
+  jest.useFakeTimers();
+  try {
+    const limit = concurrencyLimit({ perAccount: 1, total: 1, maxSendMs: 300_000 });
+    const destroy = jest.fn();
+    const call = { ...callOf(never()), res: { destroy } } as unknown as Context;
+    await limit(call, 'ada', async () => undefined);
+    await jest.advanceTimersByTimeAsync(299_999);
+    expect(destroy).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(destroy).toHaveBeenCalledTimes(1);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 test('a call that has begun is finished even if its client disconnects', async () => {
   let leave: () => void = () => undefined;
   const sent = new Promise<void>((resolve) => (leave = resolve));
   let finish: () => void = () => undefined;
-  const step = concurrency({ perAccount: 1, total: 1 });
+  const step = concurrency(concurrencyLimit({ perAccount: 1, total: 1 }));
   const done = new Promise<void>((resolve) => (finish = resolve));
   const called = (async () => {
     await step(callOf(sent), () => done);

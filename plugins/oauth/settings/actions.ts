@@ -134,12 +134,14 @@ async function exportAccount({ visit, parts, account }: Sent): Promise<undefined
   if (!(await store.spend(`export ${account}`, EXPORTS))) {
     throw new PageFault('tooOften', 429, EXPORTS.seconds);
   }
-  const pieces = await store.accounts.data.exportUser(account, visit.acting(account));
-  if (!pieces) throw new PageFault('gone');
-  ctx.type = 'application/json';
-  ctx.set('Cache-Control', 'no-store');
-  ctx.attachment('plant-care.json');
-  ctx.body = Readable.from(pieces, { objectMode: false });
+  await visit.api.limitExport(ctx, account, async () => {
+    const pieces = await store.accounts.data.exportUser(account, visit.acting(account));
+    if (!pieces) throw new PageFault('gone');
+    ctx.type = 'application/json';
+    ctx.set('Cache-Control', 'no-store');
+    ctx.attachment('plant-care.json');
+    ctx.body = Readable.from(pieces, { objectMode: false });
+  });
 }
 
 async function deleteAccount(sent: Sent): Promise<undefined> {

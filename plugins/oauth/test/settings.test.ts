@@ -2,6 +2,7 @@ import {
   accountsPlugin,
   everythingStored,
   startService,
+  storeLargest,
   until,
   userOf,
 } from '../../../test/support/program';
@@ -247,6 +248,23 @@ test('an export is a file of everything stored, without secrets, ten times an ho
   expect((await ada.send('export')).status).toBe(200);
   expect((await ada.send('export')).status).toBe(429);
 });
+
+test('an export waits for another one of the account', async () => {
+  const ada = await visitor();
+  const token = tokenIn(await ada.send('makeToken', TOKEN));
+  await storeLargest(service.app, ada.name, { plants: 300, events: 0 });
+  const leaving = new AbortController();
+  const untaken = await fetch(`${service.url}/api/export`, {
+    headers: { authorization: `Bearer ${token}`, 'accept-encoding': 'identity' },
+    signal: leaving.signal,
+  });
+  expect(untaken.status).toBe(200);
+  const refused = await ada.send('export');
+  expect(refused.status).toBe(503);
+  expect(refused.headers.get('Retry-After')).toMatch(/^[1-9]\d*$/);
+  leaving.abort();
+  expect((await ada.send('export')).status).toBe(200);
+}, 60_000);
 
 test('typing the name deletes the account and everything that names it', async () => {
   const ada = await visitor();

@@ -1,4 +1,4 @@
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import pLimit, { type LimitFunction } from 'p-limit';
 
 import { serviceUnavailable } from '../../core/errors';
@@ -12,21 +12,31 @@ interface Limits {
   perAccount: number;
   /** Calls of all accounts; each counts until its response is ready. */
   total: number;
+  /** If given, a call counts in `total` until its response is sent, which is cut short after this time. */
+  maxSendMs?: number;
 }
+
+/**
+ * Runs the work of a call of an account when there is room.
+ *
+ * @throws ApiError service_unavailable if the call waits too long
+ */
+export type ConcurrencyLimit = (
+  ctx: Context,
+  account: string,
+  work: () => Promise<unknown>,
+) => Promise<void>;
 
 /**
  * Limits the concurrent calls of each account, so that no account can starve the others, and of all
  * accounts, so that probes stay fast. Other calls wait.
- *
- * @throws ApiError service_unavailable if a call waits too long
  */
-export function concurrency({ perAccount, total }: Limits): Middleware {
+export function concurrencyLimit({ perAccount, total, maxSendMs }: Limits): ConcurrencyLimit {
   const gates = new Map<string, LimitFunction>();
   const all = pLimit(total);
-  return async function concurrency(ctx, next) {
-    const { id } = callerOf(ctx).account;
-    const gate = gates.get(id) ?? pLimit(perAccount);
-    gates.set(id, gate);
+  return async ({ state, res }, account, work) => {
+    const gate = gates.get(account) ?? pLimit(perAccount);
+    gates.set(account, gate);
     await new Promise<void>((resolve, reject) => {
       let isWaiting = true;
       // A call that has started is finished, even if its client is gone.
@@ -39,16 +49,33 @@ export function concurrency({ perAccount, total }: Limits): Middleware {
         );
       };
       const timer = setTimeout(giveUp, MAX_WAIT_MS);
-      void ctx.state.sent.then(giveUp);
-      void gate(async () => {
+      void state.sent.then(giveUp);
+      const run = async (): Promise<void> => {
         if (!isWaiting) return;
         isWaiting = false;
         clearTimeout(timer);
-        await all(next).then(resolve, reject);
-        await ctx.state.sent;
+        await work().then(() => {
+          resolve();
+        }, reject);
+        if (maxSendMs === undefined) return;
+        const cut = setTimeout(() => res.destroy(), maxSendMs);
+        await state.sent;
+        clearTimeout(cut);
+      };
+      void gate(async () => {
+        if (!isWaiting) return;
+        await all(run);
+        await state.sent;
       }).finally(() => {
-        if (gate.activeCount + gate.pendingCount === 0) gates.delete(id);
+        if (gate.activeCount + gate.pendingCount === 0) gates.delete(account);
       });
     });
+  };
+}
+
+/** Limits the concurrent calls of operations, by the account of the caller. */
+export function concurrency(limit: ConcurrencyLimit): Middleware {
+  return function concurrency(ctx, next) {
+    return limit(ctx, callerOf(ctx).account.id, next);
   };
 }
