@@ -133,6 +133,24 @@ test('expired tokens are pruned, and no others', async () => {
   expect(await accounts.tokens.pruneTokens()).toBe(0);
 });
 
+test('an account that fails stops the pruning of no other, and is reported', async () => {
+  const start = START + 1500 * DAY_MS;
+  setClock(start);
+  await accounts.tokens.pruneTokens();
+  await makeToken('pruned never', 60);
+  await makeToken('pruned anyway', 120);
+  const stored = service.app.database.connection.collection<{ _id: string }>('accounts');
+  const failing = { _id: 'pruned never' };
+  await stored.updateOne(failing, { $set: { deletingSince: new Date() } });
+  setClock(start + 120_000);
+  await expect(accounts.tokens.pruneTokens()).rejects.toThrow(
+    /^1 token deleted, but not those of every account: There is no such account/,
+  );
+  expect(await accounts.tokens.tokens('pruned anyway')).toEqual([]);
+  await stored.updateOne(failing, { $unset: { deletingSince: 1 } });
+  expect(await accounts.tokens.pruneTokens()).toBe(1);
+});
+
 test('concurrent prunes delete, count and record each token once', async () => {
   const start = START + 2000 * DAY_MS;
   setClock(start);

@@ -1,24 +1,37 @@
+import { CommandError } from '../../../src/cli/exit-codes';
+import { counted } from '../../../src/cli/table';
+import { forEachTried } from '../../../src/core/each';
 import { idText } from '../../../src/core/ids';
+import { groupBy, reasonOf } from '../../../src/core/values';
+import { batchesOf } from '../../../src/data/model/batches';
 import type { Transaction } from '../../../src/data/writing/transaction';
 import type { Host } from '../../../src/plugins/host';
 import { tokenModel, type TokenDocument } from '../model';
 import { targetOf } from './views';
 
-/** Expired tokens deleted at a time. */
-const CHUNK = 1000;
-
-/** Deletes expired tokens; returns how many. */
+/**
+ * Deletes expired tokens; returns how many. An account that fails stops no other.
+ *
+ * @throws CommandError at the end, with the first failure
+ */
 export async function pruneTokens(host: Host): Promise<number> {
-  const tokens = host.model(tokenModel);
   let deleted = 0;
-  for (;;) {
-    const found = tokens.find({ expiresAt: { $lte: new Date() } });
-    const expired = await found.limit(CHUNK).lean();
-    if (expired.length === 0) return deleted;
-    for (const userId of new Set(expired.map((token) => token.userId))) {
-      const own = expired.filter((token) => token.userId === userId);
-      deleted += await host.transact(userId, (tx) => remove(host, tx, own));
-    }
+  try {
+    await forEachTried(expiredByAccount(host), async ([userId, expired]) => {
+      deleted += await host.transact(userId, (tx) => remove(host, tx, expired));
+    });
+  } catch (error) {
+    throw new CommandError(
+      `${counted(deleted, 'token')} deleted, but not those of every account: ${reasonOf(error)}`,
+    );
+  }
+  return deleted;
+}
+
+async function* expiredByAccount(host: Host): AsyncGenerator<[string, TokenDocument[]]> {
+  const expired = host.model(tokenModel).find({ expiresAt: { $lte: new Date() } });
+  for await (const batch of batchesOf<TokenDocument>(expired)) {
+    yield* groupBy(batch, ({ userId }) => userId);
   }
 }
 
