@@ -16,6 +16,7 @@ import type { SharedTransaction } from '../../src/data/audit/audit-log';
 import { accountTarget, type Acting } from '../../src/data/audit/entry';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
+import { insertMissing, type NewAccount } from './creation';
 import { tierChanged } from './domain-events';
 import { TokenAuthenticator, type TokenKind } from './tokens/authenticator';
 import { type AccountChanges, changesBetween, tierOf } from './changes';
@@ -129,6 +130,16 @@ export class AccountService implements Identity {
     return this.changeAccount(userId, { tier });
   }
 
+  /** Creates those of many accounts that are missing, together. */
+  async createMissing(wanted: readonly NewAccount[]): Promise<void> {
+    const named = { _id: { $in: wanted.map(({ userId }) => userId) } };
+    const found = await this.#accounts.find(named).select('_id').lean();
+    const known = new Set(found.map(({ _id }) => _id));
+    const missing = wanted.filter(({ userId }) => !known.has(userId));
+    if (missing.length === 0) return;
+    await this.#host.transactShared((tx) => insertMissing(this.#host, tx, missing));
+  }
+
   /**
    * Creates an account, or changes it if it exists.
    *
@@ -220,25 +231,10 @@ export class AccountService implements Identity {
   async createIn(
     tx: SharedTransaction,
     userId: string,
-    { tier = 'free', timezone = 'UTC', tierUntil }: AccountChanges,
+    changes: AccountChanges,
     acting?: Acting,
   ): Promise<boolean> {
-    const { session, now } = tx;
-    const ofTier = { tier, ...(tierUntil ? { tierUntil } : {}) };
-    const empty = { revision: 0, usage: {}, createdAt: now, updatedAt: now };
-    // A process may remember tokens of a deleted account of this id.
-    const tokensVersion = newTokensVersion();
-    const made = await this.#accounts.updateOne(
-      { _id: userId },
-      { $setOnInsert: { ...ofTier, timezone, ...empty, tokensVersion } },
-      { session, upsert: true },
-    );
-    const isNew = made.upsertedCount === 1;
-    if (isNew) {
-      const act = { action: 'account.created', target: accountTarget(userId) };
-      tx.audit({ ...act, changes: { ...ofTier, timezone } }, userId, acting);
-    }
-    return isNew;
+    return (await insertMissing(this.#host, tx, [{ userId, ...changes }], acting)) === 1;
   }
 }
 

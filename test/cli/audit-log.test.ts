@@ -403,18 +403,16 @@ test('a long chain is verified while actions are recorded', async () => {
   try {
     await asOperatorOf(uri, async ({ audit, database }) => {
       const act = { action: 'plant.deleted', target: { type: 'plant', id: 'x' }, changes: {} };
-      const recorded = { act, acting: audit.self };
+      const recorded = { time: new Date(), act, acting: audit.self };
       const append = (count: number) =>
         database.transaction((session) =>
           audit.append(
             session,
-            'account/ada',
-            new Date(),
-            Array.from({ length: count }, () => recorded),
+            new Map([['account/ada', Array.from({ length: count }, () => recorded)]]),
           ),
         );
       // More than the first batch; the others come late, however often they are requested.
-      await append(150);
+      await append(1100);
       let isHeld = false;
       proxy.onCommand(({ name }) => {
         if (name !== 'getMore') return undefined;

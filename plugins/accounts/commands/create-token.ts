@@ -86,7 +86,12 @@ Examples:
       if (from !== undefined) {
         const users = await readUsers(from);
         await commandLine.run(async (app) => ({
-          pieces: makeMany(app.exportsOf(plugin), users, { ...wanted, scopes }),
+          pieces: makeMany(
+            app.exportsOf(plugin),
+            users,
+            { ...wanted, scopes },
+            app.progress('Tokens', users.length),
+          ),
         }));
         return;
       }

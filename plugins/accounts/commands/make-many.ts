@@ -1,7 +1,7 @@
 import { CommandError } from '../../../src/cli/exit-codes';
 import { csvLine } from '../../../src/core/text/csv';
 import { chunksOf, reasonOf } from '../../../src/core/values';
-import type { StreamedResult } from '../../../src/plugins/command';
+import type { ProgressBar, StreamedResult } from '../../../src/plugins/command';
 import type { Accounts } from '../accounts';
 import type { ListedUser } from './user-list';
 
@@ -16,12 +16,18 @@ export function makeMany(
   accounts: Accounts,
   users: readonly ListedUser[],
   wanted: Wanted,
+  bar: ProgressBar,
 ): StreamedResult['pieces'] {
   return async function* (isJson) {
     let separator = isJson ? '[' : 'name,tier,token\n';
-    for await (const made of eachMade(accounts, users, wanted)) {
-      yield separator + (isJson ? JSON.stringify(resultOf(made)) : csvOf(made));
-      separator = isJson ? ',' : '\n';
+    try {
+      for await (const made of eachMade(accounts, users, wanted)) {
+        yield separator + (isJson ? JSON.stringify(resultOf(made)) : csvOf(made));
+        separator = isJson ? ',' : '\n';
+        bar.advance(1);
+      }
+    } finally {
+      bar.stop();
     }
     if (isJson) yield ']';
   };
@@ -34,6 +40,8 @@ async function* eachMade(
   wanted: Wanted,
 ): AsyncGenerator<Made> {
   for (const chunk of chunksOf(users, AT_ONCE)) {
+    // Without it each account is created on its own, and what is wrong is reported for that one.
+    await accounts.createMissing(chunk).catch(() => undefined);
     const tried = await Promise.allSettled(
       chunk.map((user) => accounts.tokens.createToken({ ...wanted, ...user })),
     );

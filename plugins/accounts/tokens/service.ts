@@ -212,7 +212,7 @@ export class TokenService {
       lastUsedAt: null,
       ...(grant === undefined ? {} : { grant }),
     };
-    await this.#tokens.create([document], { session: tx.session });
+    await this.#tokens.bulkWrite([{ insertOne: { document } }], { session: tx.session });
     const { expiresAt } = document;
     tx.audit({
       action: 'token.created',

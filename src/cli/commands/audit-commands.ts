@@ -8,6 +8,7 @@ import type { Verification } from '../../data/audit/verify';
 import type { CommandResult } from '../../plugins/command';
 import type { CommandRunner } from '../command-line';
 import { EXIT } from '../exit-codes';
+import { withProgress } from '../progress';
 import { counted, table } from '../table';
 import { pastMoment, userName } from '../values';
 import { listRoutes } from './audit-routes';
@@ -117,9 +118,11 @@ Example:
    "fault":"entry 3 was altered"}]}     printed as one line`,
     )
     .action(() =>
-      commandLine.runHost(async ({ app }) => verification(await app.audit.verify()), {
-        access: 'read',
-      }),
+      commandLine.runHost(
+        async ({ app }) =>
+          verification(await withProgress('Chains', (advance) => app.audit.verify(advance))),
+        { access: 'read' },
+      ),
     );
 }
 

@@ -33,6 +33,7 @@ export interface SharedTransaction {
 }
 
 export interface Recorded {
+  time: Date;
   act: Act;
   acting: Acting;
 }
@@ -90,24 +91,25 @@ export class AuditLog {
         now,
         audit: (act, userId, acting = this.self) => {
           const chain = userId === undefined ? SERVICE_CHAIN : accountChain(userId);
-          chains.set(chain, [...(chains.get(chain) ?? []), { act, acting }]);
+          chains.set(chain, [...(chains.get(chain) ?? []), { time: now, act, acting }]);
         },
       });
-      for (const [chain, recorded] of chains) await this.append(session, chain, now, recorded);
+      await this.append(session, chains);
       await this.#fence.look();
       return value;
     });
   }
 
-  /** Appends to a chain. Transactions that append to the same chain conflict on its head. */
+  /** Appends to chains. Transactions that append to the same chain conflict on its head. */
   async append(
     session: ClientSession,
-    chain: string,
-    time: Date,
-    recorded: readonly Recorded[],
+    chains: ReadonlyMap<string, readonly Recorded[]>,
   ): Promise<void> {
-    const contents = recorded.map(({ act, acting }) => contentOf(time, act, acting));
-    await append(this.#chains(session), chain, contents);
+    const contents = [...chains].map(([chain, recorded]) => {
+      const list = recorded.map(({ time, act, acting }) => contentOf(time, act, acting));
+      return [chain, list] as const;
+    });
+    await append(this.#chains(session), new Map(contents));
   }
 
   /** Entries by time, or those of one account in the order of its chain; a batch at a time. */
@@ -153,9 +155,13 @@ export class AuditLog {
     return `deleted-${(await this.#accountHash).of(userId)}`;
   }
 
-  /** Finds entries that were removed, altered or inserted. */
-  verify(): Promise<Verification> {
-    return verifyChains(this.#database, this.#entries, this.#heads);
+  /**
+   * Finds entries that were removed, altered or inserted.
+   *
+   * @param onChains called with how many chains were verified, and how many there are
+   */
+  verify(onChains?: (verified: number, total: number) => void): Promise<Verification> {
+    return verifyChains(this.#database, this.#entries, this.#heads, onChains);
   }
 
   /** Deletes entries older than `keepDays`, and keeps what is needed to verify the rest. */

@@ -1,7 +1,14 @@
 import type { ClientSession, Model } from 'mongoose';
 
 import { ChainChecker } from './chain-checker';
-import { type AuditEntry, CHAIN_START, accountChain, type EntryContent, linked } from './entry';
+import {
+  type AuditEntry,
+  CHAIN_START,
+  type ChainEnd,
+  accountChain,
+  type EntryContent,
+  linked,
+} from './entry';
 import { type AuditEntryDocument, type AuditHeadDocument, entryDocument, entryIn } from './model';
 
 /** Entries that one transaction moves or deletes. */
@@ -14,18 +21,30 @@ interface Chains {
   session: ClientSession;
 }
 
-/** Appends entries to a chain. Transactions that append to the same chain conflict on its head. */
+/** Appends entries to chains. Transactions that append to the same chain conflict on its head. */
 export async function append(
   { entries, heads, session }: Chains,
-  chain: string,
-  contents: readonly EntryContent[],
+  contents: ReadonlyMap<string, readonly EntryContent[]>,
 ): Promise<void> {
-  const head = (await heads.findOne({ _id: chain }).session(session).lean()) ?? CHAIN_START;
+  if (contents.size === 0) return;
+  const found = await heads
+    .find({ _id: { $in: [...contents.keys()] } })
+    .session(session)
+    .lean();
+  const ends = new Map<string, ChainEnd>(found.map((head) => [head._id, head]));
   const added: AuditEntry[] = [];
-  for (const content of contents) added.push(linked(chain, content, added.at(-1) ?? head));
-  const { seq, hash } = added.at(-1) ?? head;
-  const update = { $set: { seq, hash }, $setOnInsert: { pruned: null } };
-  await heads.updateOne({ _id: chain }, update, { session, upsert: true });
+  for (const [chain, list] of contents) {
+    for (const content of list) {
+      const entry = linked(chain, content, ends.get(chain) ?? CHAIN_START);
+      ends.set(chain, entry);
+      added.push(entry);
+    }
+  }
+  const moves = [...ends].map(([_id, { seq, hash }]) => {
+    const update = { $set: { seq, hash }, $setOnInsert: { pruned: null } };
+    return { updateOne: { filter: { _id }, update, upsert: true } };
+  });
+  await heads.bulkWrite(moves, { session });
   const writes = added.map((entry) => ({ insertOne: { document: entryDocument(entry) } }));
   await entries.bulkWrite(writes, { session });
 }
@@ -47,7 +66,7 @@ export async function renameSome(
   if (!oldest) return true;
   const { old, last, isDone } = oldest;
   const renamed = old.map((entry) => withName(entry, userId, pseudonym));
-  await append(chains, accountChain(pseudonym), renamed);
+  await append(chains, new Map([[accountChain(pseudonym), renamed]]));
   await entries.deleteMany({ chain: from, seq: { $lte: last.seq } }, { session });
   // The rest verifies as if the moved entries had been pruned.
   const pruned = { count: last.seq, seq: last.seq, hash: last.hash, until: new Date(0) };

@@ -4,6 +4,7 @@ import { batchesOf } from '../model/batches';
 import type { Database } from '../mongodb/database';
 import { ChainChecker } from './chain-checker';
 import { SERVICE_CHAIN } from './entry';
+import { chunksOf } from '../../core/values';
 import { type AuditEntryDocument, type AuditHeadDocument, entryIn } from './model';
 
 export interface Verification {
@@ -17,6 +18,10 @@ export interface Verification {
 
 /** Entries scanned by a command. */
 const SCANNED = 10_000;
+/** Entries fetched by a command. */
+const FETCHED = 1000;
+/** Chains verified together. */
+const TOGETHER = 200;
 const MAX_FAULTS = 1000;
 
 /** Verifies all chains, while the service may be running. */
@@ -24,43 +29,58 @@ export async function verifyChains(
   database: Database,
   entries: Model<AuditEntryDocument>,
   heads: Model<AuditHeadDocument>,
+  onChains: (verified: number, total: number) => void = () => undefined,
 ): Promise<Verification> {
   const found: Verification = { chains: 0, entries: 0, pruned: 0, faults: [] };
-  const check = async (chain: string): Promise<void> => {
-    let first: AuditHeadDocument | null;
-    let last: AuditHeadDocument | null;
-    let checker: ChainChecker;
-    do {
-      first = await heads.findOne({ _id: chain }).lean();
-      const newest = first?.seq ?? Infinity;
-      const read = new ChainChecker(first ?? undefined);
-      // Without a transaction, which would time out on a long chain; old entries do not change.
-      const known = entries.find({ chain, seq: { $not: { $gt: newest } } }).sort({ seq: 1 });
-      for await (const batch of batchesOf<AuditEntryDocument>(known)) {
-        for (const entry of batch) read.add(entryIn(entry));
+  /** Verifies chains; returns those to verify again, since they were pruned or renamed meanwhile. */
+  const check = async (chains: readonly string[]): Promise<string[]> => {
+    const first = byChain(await heads.find({ _id: { $in: chains } }).lean());
+    const newest = (chain: string): number => first.get(chain)?.seq ?? Infinity;
+    const checkers = new Map(chains.map((id) => [id, new ChainChecker(first.get(id))]));
+    const add = (entry: AuditEntryDocument): void => checkers.get(entry.chain)?.add(entryIn(entry));
+    // Without a transaction, which would time out on a long chain; old entries do not change.
+    const known = entries.find({ chain: { $in: chains } }).sort({ chain: 1, seq: 1 });
+    for await (const batch of batchesOf<AuditEntryDocument>(known, FETCHED)) {
+      for (const entry of batch) {
+        const isLater = Number.isFinite(entry.seq) && entry.seq > newest(entry.chain);
+        if (!isLater) add(entry);
       }
-      const end = await database.snapshot(async (session) => ({
-        head: await heads.findOne({ _id: chain }).session(session).lean(),
-        added: await entries
-          .find({ chain, seq: { $gt: newest } })
-          .session(session)
-          .sort({ seq: 1 })
-          .lean(),
-      }));
-      for (const entry of end.added) read.add(entryIn(entry));
-      read.end(end.head ?? undefined);
-      [checker, last] = [read, end.head];
+    }
+    const later = chains.map((chain) => ({ chain, seq: { $gt: newest(chain) } }));
+    const last = await database.snapshot(async (session) => {
+      const ends = await heads
+        .find({ _id: { $in: chains } })
+        .session(session)
+        .lean();
+      const added = entries.find({ $or: later }).session(session).sort({ chain: 1, seq: 1 });
+      return { heads: byChain(ends), added: await added.lean() };
+    });
+    last.added.forEach(add);
+    const moved: string[] = [];
+    for (const [chain, checker] of checkers) {
+      const [before, head] = [first.get(chain), last.heads.get(chain)];
+      checker.end(head);
       // Entries pruned or renamed meanwhile would look removed.
-    } while (first?.pruned?.seq !== last?.pruned?.seq || (first && !last));
-    if (!last && checker.count === 0) return;
+      const isMoved = before?.pruned?.seq !== head?.pruned?.seq || !before !== !head;
+      if (isMoved) moved.push(chain);
+      else if (head !== undefined || checker.count > 0) count(chain, checker, head);
+    }
+    return moved;
+  };
+  const count = (chain: string, checker: ChainChecker, head?: AuditHeadDocument): void => {
     found.chains += 1;
     found.entries += checker.count;
-    found.pruned += last?.pruned?.count ?? 0;
+    found.pruned += head?.pruned?.count ?? 0;
     const left = MAX_FAULTS - found.faults.length;
     found.faults.push(...checker.faults.slice(0, left).map((fault) => ({ chain, fault })));
   };
+  const checkAll = async (chains: readonly string[]): Promise<void> => {
+    for (let left = chains; left.length > 0;) left = await check(left);
+  };
+  const total = await heads.estimatedDocumentCount();
   for await (const batch of batchesOf<AuditHeadDocument>(heads.find())) {
-    for (const { _id } of batch) await check(_id);
+    await checkAll(batch.map(({ _id }) => _id));
+    onChains(batch.length, total);
   }
   for await (const chains of chainsIn(entries)) {
     const known = await heads
@@ -68,7 +88,8 @@ export async function verifyChains(
       .select('_id')
       .lean();
     const ids = new Set(known.map(({ _id }) => _id));
-    for (const chain of chains.filter((id) => !ids.has(id))) await check(chain);
+    const headless = chains.filter((id) => !ids.has(id));
+    for (const chunk of chunksOf(headless, TOGETHER)) await checkAll(chunk);
   }
   const unchained = await entries.countDocuments({ chain: { $not: { $gt: '' } } });
   found.entries += unchained;
@@ -77,6 +98,10 @@ export async function verifyChains(
     found.faults.push({ chain: SERVICE_CHAIN, fault });
   }
   return found;
+}
+
+function byChain(heads: readonly AuditHeadDocument[]): Map<string, AuditHeadDocument> {
+  return new Map(heads.map((head) => [head._id, head]));
 }
 
 /** The chains of all entries, in batches. */

@@ -82,9 +82,9 @@ export async function commitGroup(
       if (!open) throw new Error('The account is not open.');
       values.push(await work(open.tx));
     }
-    for (const [userId, { tx, recorded }] of opened) {
-      if (recorded.length > 0) await audit.append(session, accountChain(userId), tx.now, recorded);
-    }
+    const acted = [...opened].filter(([, { recorded }]) => recorded.length > 0);
+    const chains = acted.map(([id, { recorded }]) => [accountChain(id), recorded] as const);
+    await audit.append(session, new Map(chains));
     await identity.close(session, new Map([...opened].map(([id, { added }]) => [id, added])));
     await buffer.flushAll();
     await fenced;
@@ -163,7 +163,7 @@ async function openTransaction(
         }
       },
       audit: (act) => {
-        recorded.push({ act, acting });
+        recorded.push({ time: shared.now, act, acting });
       },
       as: transactionOf,
     };
