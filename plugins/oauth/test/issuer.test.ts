@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { randomUUID } from 'node:crypto';
 
 import { exportSPKI, importJWK, UnsecuredJWT } from 'jose';
 
 import { hashOf } from '../../../src/core/identity';
 import { rpc } from '../../../test/mcp/support';
+import { listening } from '../../../test/support/listening';
 import { resetClock, setClock } from '../../../test/support/clock';
 import { accountsPlugin, startService, userOf } from '../../../test/support/program';
 import type { TestService, TestUser } from '../../../test/support/service';
@@ -25,6 +28,7 @@ afterAll(async () => {
 });
 
 const MINUTE_MS = 60_000;
+const FLOOD = 'x'.repeat(64 * 1024);
 const SCOPE = 'plants:read plants:write';
 
 async function holder(claims: Claims, at = service, by = issuer): Promise<TestUser> {
@@ -329,4 +333,36 @@ test('a key set of more than 100 KB is refused', async () => {
   await user.get('/api/plants').expect(200);
   await beside.close();
   await large.close();
+});
+
+test('of a response without an end, no more is read than fits the limit and the buffers of the system', async () => {
+  const most = 64 * 1024 * 1024;
+  const closings: Promise<unknown>[] = [];
+  let written = 0;
+  const endless = createServer((_request, response) => {
+    closings.push(once(response, 'close'));
+    const write = (): void => {
+      // The system's buffers take what is not read, so only a full one says that nobody reads.
+      while (!response.destroyed && written < most) {
+        written += FLOOD.length;
+        if (!response.write(FLOOD)) return;
+      }
+    };
+    response.on('drain', write);
+    write();
+  });
+  const env = {
+    OIDC_ISSUER: `http://127.0.0.1:${await listening(endless)}`,
+    OIDC_AUDIENCE: AUDIENCE,
+  };
+  const beside = await startService({ env });
+  const token = await issuer.token({ iss: env.OIDC_ISSUER, sub: randomUUID(), scope: SCOPE });
+  expectError(await userOf(beside.url, '', token).get('/api/plants'), 503, 'service_unavailable');
+  expect(beside.logged.join('')).toContain('responded with more than 102400 bytes');
+  // The connection is closed without the rest.
+  await Promise.all(closings);
+  expect(closings.length).toBeGreaterThan(0);
+  expect(written).toBeLessThan(most / 2);
+  await beside.close();
+  endless.close();
 });
