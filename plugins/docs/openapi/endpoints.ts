@@ -84,7 +84,8 @@ export function describeOperation(operation: Operation, components: Components):
         : {}),
       ...errorResponses(errorsOf(operation), (status) => [
         ...headersOf(status),
-        ...(status < 500 ? BUDGET_HEADERS : []),
+        ...(status === 404 ? replayed : []),
+        ...BUDGET_HEADERS,
       ]),
     },
   };
@@ -173,7 +174,7 @@ function protocolHeaders(
   const spends = 'public' in access ? countsFailures && isRefusal : true;
   return [
     ...headersOf(status),
-    ...(spends && status < 500 ? BUDGET_HEADERS : []),
+    ...(spends ? BUDGET_HEADERS : []),
     // A client that may have the current content got it with its tag.
     ...(304 in responses && !isRefusal ? (['ETag', 'Cache-Control', 'Vary'] as const) : []),
   ];

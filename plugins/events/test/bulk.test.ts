@@ -4,7 +4,6 @@ import { queriesOf } from '../../../test/support/profiler';
 import { several } from '../../../test/support/several';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError, faultsOf, NOBODYS_ID } from '../../../test/support/shapes';
-import { LARGEST_PHOTO, startService } from '../../../test/support/program';
 
 let service: TestService;
 let user: TestUser;
@@ -181,30 +180,4 @@ test('a hundred plants take as many commands as one', async () => {
     const ofGrowth = fields === growth ? 100 : 0; // Updates of a bulk are profiled one by one.
     expect(await count(plantIds, fields)).toBeLessThanOrEqual(one + ofGrowth);
   }
-});
-
-test('an assistant gets a long response in parts, with each event once', async () => {
-  const pro = await service.user({ tier: 'pro' });
-  const plantIds = await plants(3, {}, pro);
-  const photos = await several(20, () => pro.photo(LARGEST_PHOTO));
-  const photoIds = photos.map(({ id }) => id);
-  const shown: unknown[] = [];
-  let cursor: unknown = null;
-  do {
-    const answer = await pro.post('/api/mcp', {
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'tools/call',
-      params: { name: 'log_care', arguments: { plantIds, type: 'watered', photoIds, cursor } },
-    });
-    const { structuredContent } = bodyOf(answer)['result'] as {
-      structuredContent: { items: { plantId: string }[]; nextCursor?: string };
-    };
-    const { items, nextCursor } = structuredContent;
-    expect(items).toHaveLength(1);
-    shown.push(...items.map(({ plantId }) => plantId));
-    cursor = nextCursor;
-  } while (cursor !== undefined);
-  expect(shown).toEqual(plantIds);
-  expect((await insightsOf(pro)).overview.totalEvents).toBe(3);
 });
