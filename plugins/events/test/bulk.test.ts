@@ -4,6 +4,7 @@ import { queriesOf } from '../../../test/support/profiler';
 import { several } from '../../../test/support/several';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError, faultsOf, NOBODYS_ID } from '../../../test/support/shapes';
+import { startService } from '../../../test/support/program';
 
 let service: TestService;
 let user: TestUser;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
 import { resetClock, setClock } from '../../../test/support/clock';
@@ -44,7 +45,6 @@ afterAll(async () => {
 const documents: Record<string, object> = {
   '/good': { client_name: 'Fern watcher' },
   '/waiting': {},
-  '/patient': {},
   '/other': { client_id: `${ORIGIN}/good` },
   '/huge': { client_name: 'Fern watcher', padding: 'x'.repeat(20_000) },
   '/secret': { client_secret: 'x'.repeat(43), token_endpoint_auth_method: 'client_secret_post' },
@@ -66,7 +66,8 @@ function answer({ url = '' }: IncomingMessage, response: ServerResponse): void {
     return;
   }
   const content = { client_id: ORIGIN + url, redirect_uris: [CALLBACK], ...documents[url] };
-  response.writeHead(url in documents ? 200 : 404, { 'Content-Type': 'application/json' });
+  const isThere = url in documents || url.startsWith('/patient/');
+  response.writeHead(isThere ? 200 : 404, { 'Content-Type': 'application/json' });
   response.end(url === '/garbage' ? '{' : JSON.stringify(content));
 }
 
@@ -155,16 +156,19 @@ test('the deadline of a fetch begins with its turn', async () => {
 
 test('a document that got no turn in a full queue is fetched soon after', async () => {
   held = [];
-  const pending = await fill('full', 240, 32);
-  // The first response is the refusal of one for which the queue had no place.
-  await Promise.any(pending);
-  const { text } = await ask('/patient', '2001:db8:2::1').expect(400);
-  expect(text).toContain('Too many attempts');
-  expect(timesAsked('/patient')).toBe(0);
+  const pending = await fill('full', 400, 32);
+  let patient = '';
+  await until(async () => {
+    const each = randomUUID();
+    patient = `/patient/${each}`;
+    const { text } = await ask(patient, `2001:db8:2:${each.slice(0, 4)}::1`);
+    return text.includes('Too many attempts');
+  });
+  expect(timesAsked(patient)).toBe(0);
   isPrompt = true;
   for (const response of held) response.writeHead(404).end();
   expect(await Promise.all(pending)).toEqual(pending.map(() => 400));
-  await ask('/patient', '2001:db8:2::1').expect(303);
+  await ask(patient, '2001:db8:3::1').expect(303);
   isPrompt = false;
 });
 
