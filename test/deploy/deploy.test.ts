@@ -37,6 +37,16 @@ test('the health check of the image distinguishes a ready server from one that i
   expect(await check(port)).toBe(1);
 });
 
+test('every workload of a cluster has a policy for what may reach it', () => {
+  const objects = content('kubernetes/plant-care.yaml').split(/^---$/m);
+  const namesOf = (text: RegExp, name: RegExp) =>
+    objects.filter((object) => text.test(object)).map((object) => name.exec(object)?.[1]);
+  const workloads = namesOf(/^\s+containers:$/m, /^ {2}name: (\S+)$/m);
+  const selected = namesOf(/^kind: NetworkPolicy$/m, /matchLabels: \{ app\S+: (\S+) \}/);
+  expect(workloads).toHaveLength(2);
+  expect(selected.sort()).toEqual(workloads.sort());
+});
+
 test('no Service of a cluster sets a variable of the program, such as ADMIN_PORT', () => {
   const objects = content('kubernetes/plant-care.yaml').split(/^---$/m);
   const runs = objects.filter((text) => /^\s+containers:$/m.test(text));
