@@ -1,10 +1,7 @@
-import Joi from 'joi';
+import { SwitchSetting } from '../../src/core/settings/settings';
 
-import { Setting } from '../../src/core/settings/settings';
-
-export const allowPrivateSetting = new Setting(
+export const allowPrivateSetting = new SwitchSetting(
   'WEBHOOK_ALLOW_PRIVATE',
-  Joi.boolean().required(),
   false,
   'Whether webhooks may use http and private addresses; for tests, and for a backend in the same network',
 );

@@ -32,7 +32,7 @@ const operations = app.operations.filter(({ path: at }) => at.startsWith('/api/'
 
 /** The tables that are generated from the code, by the first cell of their header. */
 const tables: Record<string, string[][]> = {
-  variable: [...Object.values(hostSettings), ...plugins.flatMap(settingsOf)].map(
+  variable: byGroup([...Object.values(hostSettings), ...plugins.flatMap(settingsOf)]).map(
     ({ name, fallback, description, fileVariable }) => [
       code(name),
       code(fallback),
@@ -64,6 +64,15 @@ const tables: Record<string, string[][]> = {
     ]),
   ),
 };
+
+/** Settings whose names begin with the same word are together, and limits of accounts come last. */
+function byGroup<T extends { name: string }>(settings: readonly T[]): T[] {
+  const wordOf = ({ name }: { name: string }): string => name.split('_')[0] ?? '';
+  const words = [...new Set(settings.map(wordOf))];
+  const isLimit = (word: string): boolean => word === 'RATE' || word === 'TIER';
+  const ordered = [...words.filter((word) => !isLimit(word)), ...words.filter(isLimit)];
+  return ordered.flatMap((word) => settings.filter((setting) => wordOf(setting) === word));
+}
 
 /** The fields of a response that have a description. */
 function describedFields(schema: JsonSchema, place = ''): string[][] {

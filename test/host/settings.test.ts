@@ -134,6 +134,10 @@ test.each([
   ['TRUST_PROXY', 'false', 0],
   ['TRUST_PROXY', '2', 2],
   ['CORS_ORIGINS', '*', ['*']],
+  ['WEBHOOK_ALLOW_PRIVATE', '1', true],
+  ['WEBHOOK_ALLOW_PRIVATE', '0', false],
+  ['WEBHOOK_ALLOW_PRIVATE', 'true', true],
+  ['CLIENT_METADATA_DOCUMENTS', '0', false],
   [
     'CORS_ORIGINS',
     'https://a.example, https://b.example,',
@@ -158,6 +162,8 @@ test.each([
 });
 
 test.each<[string, string, string | RegExp]>([
+  ['WEBHOOK_ALLOW_PRIVATE', 'maybe', 'WEBHOOK_ALLOW_PRIVATE must be true or false'],
+  ['CLIENT_METADATA_DOCUMENTS', '2', 'CLIENT_METADATA_DOCUMENTS must be true or false'],
   ['PORT', '65536', 'PORT must be a valid port'],
   ['PORT', '-1', 'PORT must be a valid port'],
   ['PORT', 'http', 'PORT must be a number'],

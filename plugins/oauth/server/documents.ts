@@ -1,13 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-import Joi from 'joi';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 
 import { rateLimited } from '../../../src/core/errors';
 import { PrivateAddressError } from '../../../src/core/http/public-address';
 import { fetchPublic } from '../../../src/core/http/public-fetch';
-import { Setting } from '../../../src/core/settings/settings';
+import { SwitchSetting } from '../../../src/core/settings/settings';
 import { HOUR_MS } from '../../../src/core/time';
 import type { StateStore } from '../state/store';
 
@@ -35,9 +34,8 @@ const CUT_OFF = `The server could not reach the hosts of several clients' metada
 
 const NOT_FOUND = new Error('The document could not be fetched a moment ago.');
 
-export const documentsSetting = new Setting(
+export const documentsSetting = new SwitchSetting(
   'CLIENT_METADATA_DOCUMENTS',
-  Joi.boolean().required(),
   true,
   'Whether clients may identify themselves by a metadata document, which the server fetches; false for a server that reaches no other host: clients then register',
 );

@@ -47,6 +47,17 @@ export class PortSetting<T extends number | undefined> extends Setting<T> {
   }
 }
 
+/** A setting that is on or off: `true` or `1`, `false` or `0`. */
+export class SwitchSetting extends Setting<boolean> {
+  constructor(name: string, fallback: boolean, description: string) {
+    const schema = Joi.boolean()
+      .truthy('1')
+      .falsy('0')
+      .messages({ 'boolean.base': '{{#label}} must be true or false' });
+    super(name, schema, fallback, description);
+  }
+}
+
 /** Requires ports to differ, except 0, which picks a free one. */
 export function differentPorts(settings: readonly Setting<unknown>[]): SettingsRule {
   const ports: Setting<unknown>[] = settings.filter((setting) => setting instanceof PortSetting);
