@@ -150,7 +150,7 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
 function limitJson(request: IncomingMessage): void {
   const limits = new JsonLimits();
   const read = request.iterator.bind(request);
-  request.iterator = async function* limited(options) {
+  request.iterator = async function* limited(options): AsyncGenerator<Buffer, undefined> {
     // Nothing sets an encoding, so chunks are bytes.
     for await (const chunk of read(options) as AsyncIterable<Buffer>) {
       limits.read(chunk);
