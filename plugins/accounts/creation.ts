@@ -17,7 +17,7 @@ export async function insertMissing(
 ): Promise<number> {
   const { session, now } = tx;
   // Otherwise the first write to each account would count its records.
-  const usage = Object.fromEntries(host.quotas.names.map((name) => [name, 0]));
+  const usage = Object.fromEntries(host.quotas.names.sort().map((name) => [name, 0]));
   const documents = wanted.map(({ userId, tier = 'free', timezone = 'UTC', tierUntil }) => {
     const shown = { tier, ...(tierUntil ? { tierUntil } : {}), timezone };
     return { userId, shown };

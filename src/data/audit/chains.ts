@@ -27,10 +27,10 @@ export async function append(
   contents: ReadonlyMap<string, readonly EntryContent[]>,
 ): Promise<void> {
   if (contents.size === 0) return;
-  const found = await heads
-    .find({ _id: { $in: [...contents.keys()] } })
-    .session(session)
-    .lean();
+  const [first = '', ...more] = contents.keys();
+  // One alone determines its shard.
+  const _id = more.length === 0 ? first : { $in: [first, ...more] };
+  const found = await heads.find({ _id }).session(session).lean();
   const ends = new Map<string, ChainEnd>(found.map((head) => [head._id, head]));
   const added: AuditEntry[] = [];
   for (const [chain, list] of contents) {
@@ -40,9 +40,9 @@ export async function append(
       added.push(entry);
     }
   }
-  const moves = [...ends].map(([_id, { seq, hash }]) => {
+  const moves = [...ends].map(([chain, { seq, hash }]) => {
     const update = { $set: { seq, hash }, $setOnInsert: { pruned: null } };
-    return { updateOne: { filter: { _id }, update, upsert: true } };
+    return { updateOne: { filter: { _id: chain }, update, upsert: true } };
   });
   await heads.bulkWrite(moves, { session });
   const writes = added.map((entry) => ({ insertOne: { document: entryDocument(entry) } }));
