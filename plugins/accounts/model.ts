@@ -30,6 +30,7 @@ export interface AccountDocument {
 export const accountModel = sharedModel<AccountDocument>(
   'Account',
   'accounts own everything else',
+  { shardKey: '_id' },
   new Schema(
     {
       _id: { type: String, required: true },
@@ -83,6 +84,7 @@ export interface TokenDocument {
 export const tokenModel = sharedModel<TokenDocument>(
   'Token',
   'a token is looked up before its account is known',
+  { oneShard: 'it is looked up by its hash, its id or its account' },
   new Schema(
     {
       _id: { type: Schema.Types.UUID, required: true },

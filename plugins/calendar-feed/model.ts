@@ -13,6 +13,7 @@ export interface CalendarDocument {
 export const calendarModel = sharedModel<CalendarDocument>(
   'Calendar',
   'a calendar is looked up by its secret, before its account is known',
+  { oneShard: 'it is looked up by its secret or its account, and both are unique' },
   new Schema(
     {
       _id: { type: String, required: true },

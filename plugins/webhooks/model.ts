@@ -64,6 +64,7 @@ export type InactiveReason = NonNullable<Webhook['inactiveReason']>;
 export const webhookModel = sharedModel<Webhook>(
   'Webhook',
   'it receives events of all accounts, and no export may contain its secret',
+  { oneShard: 'every write that an active webhook may concern reads them' },
   new Schema(webhook.paths, { collection: 'webhooks' })
     // The webhooks of a backend, in the order of the list.
     .index({ userId: 1, createdAt: 1, _id: 1 })
@@ -106,6 +107,7 @@ const waiting = { partialFilterExpression: { status: 'waiting' } };
 export const deliveryModel = sharedModel<Delivery>(
   'Delivery',
   'it belongs to one account and to the backend of another, and may outlive the first',
+  { oneShard: 'it is looked up by its id, webhook or account, and lasts for days' },
   new Schema(delivery.paths, { collection: 'webhookDeliveries' })
     // The list of a webhook, newest first, and its oldest finished deliveries.
     .index({ webhookId: 1, createdAt: -1, _id: 1 })
@@ -124,6 +126,7 @@ export const deliveryModel = sharedModel<Delivery>(
 export const progressModel = sharedModel<{ _id: string; until: Date }>(
   'WebhookProgress',
   'the time is that of all accounts',
+  { oneShard: 'two records' },
   new Schema(
     { _id: { type: String, required: true }, until: { type: Date, required: true } },
     { collection: 'webhookClocks' },

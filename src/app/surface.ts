@@ -40,6 +40,7 @@ export interface Collection {
   /** `src` for collections of the host. */
   plugin: string;
   owner: ModelDefinition['owner'];
+  sharding: ModelDefinition['sharding'];
   /** All except the index on `_id`, as Mongoose lists them. */
   indexes: { fields: Record<string, unknown>; options: Record<string, unknown> }[];
 }
@@ -182,7 +183,8 @@ function describe(plugin: string, model: ModelDefinition): Collection {
     delete options.background;
     return { fields, options };
   });
-  return { name: collectionOf(model), plugin, owner: model.owner, indexes };
+  const { owner, sharding } = model;
+  return { name: collectionOf(model), plugin, owner, sharding, indexes };
 }
 
 function openness(access: Endpoint['access']): number {

@@ -130,6 +130,14 @@ describe('a database that a command has created', () => {
     expect((await cli.run('migrate', 'up')).code).toBe(0);
   });
 
+  test('collections that a cluster sharded in advance keep the index on their shard key', async () => {
+    const plants = client.db().collection('plants');
+    await plants.createIndex({ userId: 1 }, {}, {});
+    expect((await cli.run('migrate', 'up')).code).toBe(0);
+    expect((await plants.indexes()).map(({ name }) => name)).toContain('userId_1');
+    expect((await cli.run('migrate', 'status')).code).toBe(0);
+  });
+
   test('an index that is no longer declared is dropped, and one with other options is recreated', async () => {
     const events = client.db().collection('events');
     await events.createIndex({ userId: 1, text: 1 }, {}, {});

@@ -1,8 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+import type { Sharding } from '../../src/data/model/models';
 import type { Operation } from '../../src/plugins/operation';
 import type { MongodbCommand } from '../support/mongodb-commands';
+import { namesShard } from '../support/shard-keys';
 import type { ProxiedService } from '../support/proxied-service';
 import {
   operationName,
@@ -13,6 +15,7 @@ import {
   fullRequest,
   operationRows,
   startProxiedService,
+  surfaceOf,
 } from '../support/program';
 
 /** The folder for the report on the commands of each operation, if any. */
@@ -32,17 +35,6 @@ was last answered. Writes are sent without an \`Idempotency-Key\`; one adds a lo
 transaction, and two commands to it. Each transaction that writes also asks for migrations.find.
 
 `;
-
-/** The shard keys of collections (docs/scaling.md) that are not `userId`. */
-const SHARD_KEYS = new Map([
-  ['accounts', '_id'],
-  ['tokens', 'hash'],
-  ['auditEntries', 'chain'],
-  ['auditHeads', '_id'],
-]);
-
-/** Small collections that belong to no account stay on one shard. */
-const UNSHARDED = 'announcements';
 
 let proxied: ProxiedService;
 
@@ -136,18 +128,19 @@ if (REPORTS !== undefined) {
   });
 }
 
-test('every query of an operation names one account, which determines its shard', async () => {
+test('every query of an operation names what determines its shard', async () => {
+  const { collections } = surfaceOf(proxied.service.app);
+  const shardings = new Map<string | undefined, Sharding>(
+    collections.map(({ name, sharding }) => [name, sharding]),
+  );
   const elsewhere: string[] = [];
   for (const { operation, cold } of await calls()) {
-    // Tokens are looked up by hash in every request, and rarely by account.
-    if (operation.path.startsWith('/api/account/')) continue;
     for (const command of cold) {
       const { name, collection } = command;
-      if (collection === undefined || collection === UNSHARDED) continue;
-      // Of backends, which have few webhooks.
-      if (/^webhook/.test(collection)) continue;
-      const key = SHARD_KEYS.get(collection) ?? 'userId';
-      const isOnOneShard = filtersOf(command).every((filter) => typeof filter[key] === 'string');
+      const sharding = shardings.get(collection);
+      if (sharding === undefined || 'oneShard' in sharding) continue;
+      const key = sharding.shardKey;
+      const isOnOneShard = filtersOf(command).every((filter) => namesShard(filter, key));
       if (!isOnOneShard) elsewhere.push(`${operationName(operation)}: ${collection}.${name}`);
     }
   }

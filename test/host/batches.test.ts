@@ -15,6 +15,7 @@ const fields = { number: Number, text: String };
 const pages = sharedModel<Page>(
   'Page',
   'for tests',
+  { oneShard: 'for tests' },
   new Schema<Page>(fields, { collection: 'pages', versionKey: false }),
 );
 const database = new Database(new Metrics());

@@ -20,7 +20,12 @@ function leafSchema(collection: string) {
 
 const database = new Database(new Metrics());
 const leaves = accountModel<Leaf>('Leaf', leafSchema('Leaf'));
-const shared = sharedModel<Leaf>('SharedLeaf', 'for tests', leafSchema('SharedLeaf'));
+const shared = sharedModel<Leaf>(
+  'SharedLeaf',
+  'for tests',
+  { oneShard: 'for tests' },
+  leafSchema('SharedLeaf'),
+);
 const model = database.model(leaves);
 database.model(shared);
 // Mongoose's collection forwards each method to the driver's; only its type is looser.

@@ -12,7 +12,9 @@ import {
   loadPlugins,
   operationName,
   requiredScopes,
+  surfaceOf,
 } from '../support/program';
+import { EVERY_SHARD } from '../support/every-shard';
 
 const ROOT = path.resolve(__dirname, '../..');
 
@@ -23,11 +25,13 @@ const DOCUMENTS: [string, string[]][] = [
     ['operation', 'rule', 'code', 'operation of a backend', 'field of `GET /api/insights`'],
   ],
   ['docs/settings.md', ['variable']],
+  ['docs/scaling.md', ['collection on one shard', 'query of all shards']],
 ];
 const MAX_LINES = 150;
 
 const plugins = loadPlugins();
 const app = new App({ plugins, env: {}, log: pino({ level: 'silent' }) });
+const { collections } = surfaceOf(app);
 const operations = app.operations.filter(({ path: at }) => at.startsWith('/api/'));
 
 /** The tables that are generated from the code, by the first cell of their header. */
@@ -56,6 +60,13 @@ const tables: Record<string, string[][]> = {
   'operation of a backend': operations
     .filter(({ limit }) => limit === 'backend')
     .map((operation) => [code(operationName(operation)), operation.summary]),
+  'collection on one shard': collections.flatMap(({ name, sharding }) =>
+    'oneShard' in sharding ? [[code(name), sharding.oneShard]] : [],
+  ),
+  'query of all shards': Object.entries(EVERY_SHARD).map(([query, sender]) => [
+    code(query),
+    sender,
+  ]),
   rule: CONVENTIONS.map(({ topic, rule }) => [topic, rule]),
   ...Object.fromEntries(
     app.operations.map((operation) => [
@@ -100,8 +111,31 @@ function rendered(document: string): string {
     const length = lines.slice(head).findIndex((line) => !line.startsWith('|'));
     lines.splice(head + 2, length - 2, ...rows.map((row) => `| ${row.join(' | ')} |`));
   }
-  return lines.join('\n');
+  return lines.join('\n').replace(/(?<=^```\n)use plantcare\n[^`]*/m, () => shardingCommands());
 }
+
+/** What makes a cluster shard each collection that is not whole. */
+function shardingCommands(): string {
+  const sharded = collections.flatMap(({ name, sharding }) =>
+    'shardKey' in sharding
+      ? [`sh.shardCollection('plantcare.${name}', { ${sharding.shardKey}: 1 })`]
+      : [],
+  );
+  return ['use plantcare', "sh.enableSharding('plantcare')", ...new Set(sharded), ''].join('\n');
+}
+
+test('each unique index of a sharded collection begins with the shard key', () => {
+  const others = collections.flatMap(({ name, sharding, indexes }) =>
+    'shardKey' in sharding
+      ? indexes
+          .filter(({ fields, options }) => {
+            return options['unique'] === true && Object.keys(fields)[0] !== sharding.shardKey;
+          })
+          .map(() => name)
+      : [],
+  );
+  expect(others).toEqual([]);
+});
 
 test.each(DOCUMENTS)('the tables of %s equal the code; make docs regenerates them', (name, has) => {
   const file = path.join(ROOT, name);

@@ -7,6 +7,7 @@ import supertest, { type Response, type Test } from 'supertest';
 import accountsPlugin from '../../plugins/accounts';
 import { App } from '../../src/app/app';
 import { LOG_FORMAT } from '../../src/app/log';
+import { hostModels } from '../../src/data/model/host-models';
 import type { Plugin } from '../../src/plugins/plugin';
 import { createHttpServer } from '../../src/http/server';
 import type { Tier } from '../../src/core/identity';
@@ -17,6 +18,7 @@ import { listening } from './listening';
 import { NO_LIMITS } from './no-limits';
 import { pluginsUnderTest } from './plugins';
 import { keptConnections } from './raw';
+import { ShardKeys } from './shard-keys';
 import { requireNoSecrets, PLANT_NAME } from './secrets';
 
 /** How much of a response an error shows. */
@@ -82,6 +84,7 @@ interface RunningService {
   url: string;
   mongodbUri: string;
   conformance: Conformance;
+  shardKeys: ShardKeys;
   /** Where it logs; each test file starts a new list. */
   log: { lines: string[] };
   runsJobs: boolean;
@@ -96,7 +99,7 @@ let shared: Promise<RunningService> | undefined;
  */
 export async function startService(options?: ServiceOptions): Promise<TestService> {
   const running = options ? await launch(options) : await (shared ??= launch({}));
-  const { app, url, mongodbUri, conformance, log, runsJobs } = running;
+  const { app, url, mongodbUri, conformance, shardKeys, log, runsJobs } = running;
   // Another service has logged its start.
   const logged = options ? log.lines : [];
   log.lines = logged;
@@ -125,6 +128,9 @@ export async function startService(options?: ServiceOptions): Promise<TestServic
       requireNoSecrets([...logged, metrics].join(''), ids);
       // Every response must match the OpenAPI document, whatever the test is about.
       const faults = conformance.faults.splice(0);
+      // And every query must name the shard that it asks.
+      faults.push(...[...shardKeys.faults].map((query) => `${query} names no shard.`));
+      shardKeys.faults.clear();
       if (faults.length > 0) throw new Error(faults.join('\n'));
     },
   };
@@ -150,6 +156,11 @@ async function launch(options: ServiceOptions): Promise<RunningService> {
     log: pino({ ...LOG_FORMAT, level: 'debug' }, sink),
   });
   for (const operation of app.operations) checkResponses(operation);
+  const shardKeys = new ShardKeys([
+    ...hostModels,
+    ...app.plugins.flatMap(({ plugin }) => plugin.models ?? []),
+  ]);
+  shardKeys.watch(app.database.connection);
   const mongodbUri = options.mongodbUri ?? takeDatabase();
   const redisUrl =
     options.redisUrl === undefined ? process.env['TEST_REDIS_URL'] : options.redisUrl;
@@ -165,6 +176,7 @@ async function launch(options: ServiceOptions): Promise<RunningService> {
     url,
     mongodbUri,
     conformance,
+    shardKeys,
     log,
     runsJobs,
     stop: async () => {

@@ -8,6 +8,8 @@ the code; \`make audit\` prints it on a terminal, and \`audit routes --json\` ad
 
 - access: a scope, any token, or public, and the tiers if not all have it; budget: the rate limit
 - #: the steps of a request, by their number in the second table
+- owner: account (a cluster shards it by \`userId\`), shared (on one shard), or the field by which shared data
+  is sharded ([scaling.md](scaling.md#a-sharded-cluster))
 - A call with a token also reads the plugin that authenticates it; one with a key also the host's own
   collections (\`src\`).
 `;

@@ -28,6 +28,7 @@ export interface StateDocument {
 export const stateModel = sharedModel<StateDocument>(
   'OAuthState',
   'most of it is looked up before its account is known',
+  { oneShard: 'a request looks it up by id, grant, uid or account' },
   new Schema(
     {
       _id: { type: String, required: true },
@@ -80,6 +81,7 @@ export interface CredentialDocument {
 export const credentialModel = sharedModel<CredentialDocument>(
   'Credential',
   'it is looked up before the account is known, and must not be exported',
+  { oneShard: 'it is looked up by its account or a passkey, and both are unique' },
   new Schema(
     {
       _id: { type: String, required: true },

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-import { type Endpoint, type Surface, surfaceOf } from '../../app/surface';
+import { type Collection, type Endpoint, type Surface, surfaceOf } from '../../app/surface';
 import { operationName, requiredScopes } from '../../plugins/operation-facts';
 import type { CommandRunner } from '../command-line';
 import { table } from '../table';
@@ -68,8 +68,8 @@ export function surfaceTables({ endpoints, reach, collections }: Surface): Table
     {
       title: 'Collections',
       headings: ['collection', 'plugin', 'owner', 'index', 'options'],
-      rows: collections.flatMap(({ name, plugin, owner, indexes }) => {
-        const cells = [name, plugin, owner === 'account' ? owner : 'shared'];
+      rows: collections.flatMap(({ name, plugin, owner, sharding, indexes }) => {
+        const cells = [name, plugin, ownerCell(owner, sharding)];
         const all = indexes.length === 0 ? [{ fields: {}, options: {} }] : indexes;
         return all.map(({ fields, options }) => [
           ...cells,
@@ -79,6 +79,12 @@ export function surfaceTables({ endpoints, reach, collections }: Surface): Table
       }),
     },
   ];
+}
+
+/** Accounts own what is sharded by `userId`; other data is sharded by a field, or whole. */
+function ownerCell(owner: Collection['owner'], sharding: Collection['sharding']): string {
+  if (owner === 'account') return owner;
+  return 'shardKey' in sharding ? sharding.shardKey : 'shared';
 }
 
 /** Names in lines of at most 48 characters. */

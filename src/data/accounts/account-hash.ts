@@ -20,6 +20,7 @@ const MAX_CACHED = 10_000;
 export const logKeyModel = sharedModel<LogKeyDocument>(
   'LogKey',
   'the logs of all processes name accounts by the same key',
+  { oneShard: 'one record' },
   new Schema<LogKeyDocument>(
     { _id: { type: String, required: true }, key: { type: Buffer, required: true } },
     { collection: 'logKeys' },

@@ -20,6 +20,7 @@ export function entryDocument(entry: AuditEntry): AuditEntryDocument {
 export const auditEntryModel = sharedModel<AuditEntryDocument>(
   'AuditEntry',
   'entries outlive their account',
+  { shardKey: 'chain' },
   new Schema(
     {
       _id: { type: Schema.Types.UUID, required: true },
@@ -58,6 +59,7 @@ export interface AuditHeadDocument extends ChainEnd {
 export const auditHeadModel = sharedModel<AuditHeadDocument>(
   'AuditHead',
   'the ends of the chains of the audit log, apart from its entries',
+  { shardKey: '_id' },
   new Schema(
     {
       _id: { type: String, required: true },

@@ -12,6 +12,17 @@ interface Shared {
   shared: string;
 }
 
+/** How a sharded cluster stores a collection (docs/scaling.md, "A sharded cluster"). */
+export type Sharding =
+  | {
+      /** The field whose value determines the shard; every query of a request names one. */
+      shardKey: string;
+    }
+  | {
+      /** Why the collection stays on one shard. */
+      oneShard: string;
+    };
+
 /** The type of a Mongoose model by the owner of its documents. */
 export type ModelOf<T, Owner> = Owner extends 'account' ? OwnedModel<T> : Model<T>;
 
@@ -39,6 +50,7 @@ export interface ModelDefinition<
   name: string;
   schema: Schema;
   owner: Owner;
+  sharding: Sharding;
   /** Never set: it carries the type of the documents. */
   document?: T;
 }
@@ -52,16 +64,28 @@ export function accountModel<T>(
   const { tracked: kind, softlyDeleted = false, quota, freedBy } = options;
   if (kind !== undefined) schema.plugin(tracked, { kind, softlyDeleted });
   if (quota !== undefined) schema.plugin(counted, { quota, freedBy });
-  return { name, schema: exact(schema).plugin(owned), owner: 'account', ...options };
+  const sharding = { shardKey: 'userId' };
+  return {
+    name,
+    schema: sharded(exact(schema).plugin(owned), sharding),
+    owner: 'account',
+    sharding,
+    ...options,
+  };
 }
 
 /** Declares a model of data that no account owns. @param shared why */
 export function sharedModel<T>(
   name: string,
   shared: string,
+  sharding: Sharding,
   schema: Schema,
 ): ModelDefinition<T, Shared> {
-  return { name, schema: exact(schema), owner: { shared } };
+  return { name, schema: sharded(exact(schema), sharding), owner: { shared }, sharding };
+}
+
+function sharded(schema: Schema, sharding: Sharding): Schema {
+  return 'shardKey' in sharding ? schema.set('shardKey', { [sharding.shardKey]: 1 }) : schema;
 }
 
 /** Stores documents as given; unknown paths throw. */

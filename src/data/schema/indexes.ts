@@ -27,11 +27,13 @@ export async function indexDifference(model: AnyModel): Promise<IndexDifference>
   );
   const obsolete: string[] = [];
   const declared = model.schema.indexes().map(([fields]) => fields);
+  // A sharded cluster needs it, and creates it with the collection.
+  const shardKey = model.schema.get('shardKey');
   for (const { name, key, expireAfterSeconds } of toDrop.length > 0 ? await indexesOf(model) : []) {
+    const isDeclared = declared.some((each) => isDeepStrictEqual(each, key));
     // Expiry may depend on a setting; `Database.expire` creates those indexes.
-    const isExpiry =
-      expireAfterSeconds !== undefined && !declared.some((each) => isDeepStrictEqual(each, key));
-    if (toDrop.includes(name) && !isExpiry) obsolete.push(name);
+    const isOfOthers = expireAfterSeconds !== undefined || isDeepStrictEqual(key, shardKey);
+    if (toDrop.includes(name) && (isDeclared || !isOfOthers)) obsolete.push(name);
   }
   return { model, missing, obsolete };
 }

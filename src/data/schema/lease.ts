@@ -23,6 +23,7 @@ interface LeaseDocument {
 export const leaseModel = sharedModel<LeaseDocument>(
   'Lease',
   'programs that share a database take turns with all of it',
+  { oneShard: 'a few records' },
   new Schema<LeaseDocument>(
     {
       _id: { type: String, required: true },

@@ -53,6 +53,7 @@ export interface MigrationDocument {
 export const migrationModel = sharedModel<MigrationDocument>(
   'Migration',
   'the version of a database is the same for everybody in it',
+  { oneShard: 'every write reads all of it' },
   new Schema<MigrationDocument>(
     {
       _id: { type: String, required: true },
