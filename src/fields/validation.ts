@@ -95,14 +95,20 @@ export class ValidationErrors {
   }
 
   /** Adds a fault that Joi found. Its message names the field, and quotes no value. */
-  addJoi({ type, context, message }: Joi.ValidationErrorItem): void {
+  addJoi({ type, context, message, path: within }: Joi.ValidationErrorItem): void {
     // The rule refers to another field, which has a fault.
     if (type === 'any.ref') return;
     // Of fields that exclude each other, the last one sent is at fault.
     const { peers, present } = (context ?? {}) as { peers?: string[]; present?: string[] }; // Joi's own.
     const field = type === 'object.missing' ? peers?.[0] : (present ?? peers)?.at(-1);
+    const label = context?.label ?? '';
     const { path = '' } = this.#place;
-    this.#add(field ?? context?.label ?? '', () => `${path}${message}.`);
+    if (field === undefined) this.#add(label, () => `${path}${message}.`);
+    else {
+      // Such a rule is of the object with the fields, which its message does not name.
+      const object = within.length > 0 ? `${label}.` : '';
+      this.#add(`${object}${field}`, () => `${path}${object}${message}.`);
+    }
   }
 
   /** Whether further faults are not even counted, so that looking for them is in vain. */

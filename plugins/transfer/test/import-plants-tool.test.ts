@@ -86,6 +86,16 @@ test('every fault is named with its plant and field, and nothing is added', asyn
       'plants[1].schedules[0].label',
       'plants[1].schedules[0].lastDone',
     ],
+    [
+      [
+        { name: 'Fern', schedules: [{ care: 'watered' }] },
+        { name: 'Oak', schedules: [{ care: 'watered', everyDays: 3, weekdays: ['sun'] }] },
+        { name: 'Yew', schedules: [{ care: 'watered', everyDays: 3 }, { care: 'repotted' }] },
+      ],
+      'plants[0].schedules[0].everyDays',
+      'plants[1].schedules[0].weekdays',
+      'plants[2].schedules[1].everyDays',
+    ],
   ] as const) {
     const { isError, content } = await call(plants);
     expect(isError).toBe(true);
