@@ -12,7 +12,13 @@ export const EVERY_SHARD: Readonly<Record<string, string>> = {
   'accounts.find deletingSince, tier, tierUntil': 'the job of ends of tiers: whose tier has ended',
   'accounts.updateMany': 'migrations and restores: the revisions of all accounts',
   'auditEntries.aggregate time': 'the job that prunes the audit log: chains with old entries',
+  'auditEntries.aggregate chain': 'the command `audit verify`: chains that have entries',
+  'auditEntries.countDocuments chain': 'the command `audit verify`: entries without a chain',
+  'auditEntries.find': 'the commands `audit log` and `audit export`',
+  'auditEntries.find $or': 'the command `audit verify`: entries that were added meanwhile',
   'auditEntries.find $and': 'the command `audit log`',
+  'auditHeads.estimatedDocumentCount': 'the command `audit verify`: the number of chains',
+  'auditHeads.find': 'the commands `audit verify` and `audit export`',
   'deletions.findOne userId': 'the job that prunes deletions: the next account that has some',
   'removedPlants.find': 'the job that deletes the events of deleted plants: all that wait',
 };
