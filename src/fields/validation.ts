@@ -1,7 +1,8 @@
 import type Joi from 'joi';
 
 import { prototypeKeyIn, JSON_VALIDATION } from '../core/text/json';
-import { descriptionOf, maxItemsOf } from './description';
+import { isRecord } from '../core/values';
+import { type Description, descriptionOf, maxItemsOf } from './description';
 import { whyNot } from './joi';
 import { type FieldFault, fieldErrors, MAX_DETAILS } from '../core/errors';
 
@@ -18,23 +19,18 @@ export function checked(
   errors: ValidationErrors,
   { convert = false } = {},
 ): unknown {
-  const limits = itemLimitsOf(schema);
+  const { keys } = describe(schema);
   const known: Record<string, unknown> = {};
   const unknown: string[] = [];
   for (const [name, value] of Object.entries(given)) {
-    const limit = limits.get(name);
-    if (limit === undefined) {
+    const key = keys.get(name);
+    if (key === undefined) {
       unknown.push(name);
       continue;
     }
     const prototypeKey = prototypeKeyIn(value);
     if (prototypeKey !== undefined) errors.add(`${name}.${prototypeKey}`, 'is not allowed');
-    if (Array.isArray(value) && value.length > limit) {
-      errors.add(name, `must contain at most ${limit} items`);
-      known[name] = value.slice(0, limit);
-    } else {
-      known[name] = value;
-    }
+    known[name] = withoutLongLists(key, value, name, errors);
   }
   const result = schema.validate(known, { ...JSON_VALIDATION, convert, abortEarly: false });
   for (const fault of result.error?.details ?? []) errors.addJoi(fault);
@@ -42,17 +38,37 @@ export function checked(
   return result.value as unknown;
 }
 
-const limitsBySchema = new WeakMap<Joi.Schema, ReadonlyMap<string, number>>();
+/** The value with its long lists cut, those within others too; each is a fault. */
+function withoutLongLists(
+  schema: Joi.Schema,
+  value: unknown,
+  name: string,
+  errors: ValidationErrors,
+): unknown {
+  if (Array.isArray(value)) {
+    const limit = maxItemsOf(schema);
+    if (value.length > limit) errors.add(name, `must contain at most ${limit} items`);
+    const [item] = describe(schema).items;
+    const items = value.length > limit ? value.slice(0, limit) : value;
+    if (item?.type !== 'object') return items;
+    return items.map((each, at) => withoutLongLists(item, each, `${name}[${at}]`, errors));
+  }
+  if (!isRecord(value)) return value;
+  const { keys } = describe(schema);
+  const entries = Object.entries(value).map(([field, each]) => {
+    const key = keys.get(field);
+    const kept = key ? withoutLongLists(key, each, `${name}.${field}`, errors) : each;
+    return [field, kept] as const;
+  });
+  return Object.fromEntries(entries);
+}
 
-/** The fields of an object, each with its maximum number of items. */
-function itemLimitsOf(schema: Joi.ObjectSchema): ReadonlyMap<string, number> {
-  const cached = limitsBySchema.get(schema);
-  if (cached) return cached;
-  const limits = new Map(
-    [...descriptionOf(schema).keys].map(([name, key]) => [name, maxItemsOf(key)]),
-  );
-  limitsBySchema.set(schema, limits);
-  return limits;
+const described = new WeakMap<Joi.Schema, Description>();
+
+function describe(schema: Joi.Schema): Description {
+  const known = described.get(schema) ?? descriptionOf(schema);
+  described.set(schema, known);
+  return known;
 }
 
 /** Names of unknown fields can be as long as a body. */

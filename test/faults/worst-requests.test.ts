@@ -153,22 +153,16 @@ test.each(withBody.filter(([, { large }]) => large))(
   },
 );
 
-// Joi checks all schedules of a plant before it counts them: `import_plants` does not hold this yet.
-const boundedTools = toolRows().filter(([name]) => name !== 'import_plants');
-
-test.each(boundedTools)(
-  'the worst arguments of %s keep nobody waiting',
-  async (name, operation) => {
-    const { toolArguments } = validRequest(operation, ids);
-    const bodies = worstBodies(operation.body, toolArguments, BYTES);
-    const requests = bodies.map(([label, json]): Labelled => {
-      const params = `{"name":"${name}","arguments":${json}}`;
-      const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
-      return [label, { method: 'POST', path: '/api/mcp', body }];
-    });
-    expect(await harmful(requests)).toEqual([]);
-  },
-);
+test.each(toolRows())('the worst arguments of %s keep nobody waiting', async (name, operation) => {
+  const { toolArguments } = validRequest(operation, ids);
+  const bodies = worstBodies(operation.body, toolArguments, BYTES);
+  const requests = bodies.map(([label, json]): Labelled => {
+    const params = `{"name":"${name}","arguments":${json}}`;
+    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
+    return [label, { method: 'POST', path: '/api/mcp', body }];
+  });
+  expect(await harmful(requests)).toEqual([]);
+});
 
 const CLIENT = '"redirect_uris":["https://app.example/cb"]';
 const CALL = '"jsonrpc":"2.0","id":1,"method"';
