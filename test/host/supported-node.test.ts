@@ -4,7 +4,13 @@ import path from 'node:path';
 const ROOT = path.resolve(__dirname, '../..');
 
 // Like an older Node, it cannot `require` ES modules.
-const env = { ...process.env, NODE_OPTIONS: '--no-experimental-require-module' };
+const env: NodeJS.ProcessEnv = {
+  ...process.env,
+  NODE_OPTIONS: '--no-experimental-require-module',
+  // The tests may be run by make, and a make within another says so in its messages.
+  MAKELEVEL: '',
+  MAKEFLAGS: '',
+};
 
 test.each([
   ['the server', 'node', ['dist-test/src/main.js']],
