@@ -16,11 +16,14 @@ install: node_modules/.installed ## install the packages of package-lock.json
 hooks: ## install the Git hook that checks format and lint of each commit
 	git config core.hooksPath .githooks
 
-# Also when the packages are there: they may be those of another Node.
+# Also when the packages are there: they may be those of another Node. On a supported one there is nothing
+# to make, so that make --question tells whether the build is up to date.
+UNSUPPORTED := $(shell node src/core/supported-node.js 2>/dev/null || echo supported-node)
+
 supported-node:
 	@node src/core/supported-node.js
 
-node_modules/.installed: package.json package-lock.json | supported-node
+node_modules/.installed: package.json package-lock.json | $(UNSUPPORTED)
 	npm ci --no-audit --no-fund
 	@touch $@
 
