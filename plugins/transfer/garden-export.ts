@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from '../../src/core/async';
 import { idText } from '../../src/core/ids';
-import { csvLine } from '../../src/core/text/csv';
+import { csvOf } from '../../src/core/text/csv';
 import { jsonArray } from '../../src/core/text/json';
 import type { Tenant } from '../../src/data/model/models';
 import { descriptionOf } from '../../src/fields/description';
@@ -33,10 +33,9 @@ export class GardenExport {
 
   /** The plants as CSV, in the order of the list. */
   async *csv(tenant: Tenant): AsyncGenerator<string> {
-    yield lineOf(COLUMNS);
+    yield csvOf([COLUMNS]);
     for await (const batch of this.#plants.all(tenant)) {
-      const rows = batch.map(viewOf);
-      yield rows.map((row) => lineOf(COLUMNS.map((field) => textOf(row[field])))).join('');
+      yield csvOf(batch.map(viewOf), { columns: COLUMNS });
       await yieldToEventLoop();
     }
   }
@@ -115,15 +114,4 @@ function eventOf(document: EventDocument, known: ReadonlySet<string>): object {
 /** Those of some fields of a view that have a value. */
 function some(view: View, fields: readonly string[]): object {
   return Object.fromEntries(fields.map((field) => [field, view[field] ?? undefined]));
-}
-
-/** The text of a cell. */
-function textOf(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  if (value instanceof Date) return value.toISOString();
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function lineOf(cells: readonly string[]): string {
-  return `${csvLine(cells)}\r\n`;
 }

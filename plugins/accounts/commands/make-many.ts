@@ -1,5 +1,5 @@
 import { CommandError } from '../../../src/cli/exit-codes';
-import { csvLine } from '../../../src/core/text/csv';
+import { csvOf } from '../../../src/core/text/csv';
 import { chunksOf, reasonOf } from '../../../src/core/values';
 import type { ProgressBar, StreamedResult } from '../../../src/plugins/command';
 import type { Accounts } from '../accounts';
@@ -22,7 +22,7 @@ export function makeMany(
     let separator = isJson ? '[' : 'name,tier,token\n';
     try {
       for await (const made of eachMade(accounts, users, wanted)) {
-        yield separator + (isJson ? JSON.stringify(resultOf(made)) : csvOf(made));
+        yield separator + (isJson ? JSON.stringify(resultOf(made)) : lineOf(made));
         separator = isJson ? ',' : '\n';
         bar.advance(1);
       }
@@ -60,6 +60,6 @@ export function resultOf({ token, view: { id, user, scopes, expiresAt }, tier }:
   return { id, token, user, tier, scopes, expiresAt };
 }
 
-function csvOf({ token, view: { user }, tier }: Made): string {
-  return csvLine([user, tier, token]);
+function lineOf({ token, view: { user }, tier }: Made): string {
+  return csvOf([[user, tier, token]], { eof: false });
 }

@@ -1,3 +1,5 @@
+import { type Options, stringify } from 'csv-stringify/sync';
+
 /** Cells that spreadsheets may take for a formula, with any quotes in front. */
 const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/u;
 
@@ -11,10 +13,20 @@ export function unguarded(cell: string): string {
   return cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
 }
 
-/** Cells as a line of CSV (RFC 4180), without its end. */
-export function csvLine(cells: readonly string[]): string {
-  return cells
-    .map(guarded)
-    .map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
-    .join(',');
+/** How values are written; empty cells are those of `null` and `undefined`. */
+const CAST = {
+  string: guarded,
+  boolean: String,
+  date: (value: Date) => value.toISOString(),
+};
+
+/** Rows, or objects with the fields in `columns`, as CSV (RFC 4180). */
+export function csvOf(rows: object[], options: Options = {}): string {
+  return stringify(rows, {
+    // `escape_formulas` adds no quote before `'=`, which an import would then take for a guarded `=`.
+    cast: CAST,
+    record_delimiter: '\r\n',
+    quote_record_delimiter: true,
+    ...options,
+  });
 }
