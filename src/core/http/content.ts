@@ -3,9 +3,11 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
 import type { Context } from 'koa';
+import Negotiator from 'negotiator';
 
 /** The supported content codings, the better one first. */
 export const CODINGS = ['br', 'gzip'] as const;
+const OFFERED = [...CODINGS, 'identity'];
 export type Coding = (typeof CODINGS)[number];
 
 /** Shorter bodies are not compressed. In bytes. */
@@ -108,21 +110,8 @@ export function setEtag(ctx: Context, etag: string, coding: Coding | undefined):
 }
 
 /** The content coding for a body of this length that the client prefers (RFC 9110, 12.5.3), if any. */
-export function codingFor(ctx: Context, length: number): Coding | undefined {
+export function codingFor({ req }: Context, length: number): Coding | undefined {
   if (length < MIN_COMPRESSED) return undefined;
-  const header = ctx.get('Accept-Encoding').toLowerCase();
-  const qualities = new Map(header.split(',').map(qualityOf));
-  const wanted = (coding: string): number => qualities.get(coding) ?? qualities.get('*') ?? 0;
-  const [best, next] = CODINGS;
-  const coding = wanted(next) > wanted(best) ? next : best;
-  return wanted(coding) > 0 && wanted(coding) >= (qualities.get('identity') ?? 0)
-    ? coding
-    : undefined;
-}
-
-/** A member of Accept-Encoding with its quality, from 0 (not acceptable) to 1. */
-function qualityOf(member: string): [coding: string, quality: number] {
-  const [coding = '', ...parameters] = member.split(';').map((part) => part.trim());
-  const quality = parameters.find((each) => each.startsWith('q='));
-  return [coding, quality === undefined ? 1 : Number(quality.slice(2)) || 0];
+  const [chosen] = new Negotiator(req).encodings(OFFERED, { preferred: OFFERED });
+  return CODINGS.find((coding) => coding === chosen);
 }
