@@ -17,5 +17,5 @@ const schema = new Schema(plant.paths, { collection: 'plants' })
 export const plantModel = accountModel<PlantDocument>('Plant', schema, {
   tracked: 'plant',
   quota: PLANT_QUOTA,
-  freedBy: 'archivedAt',
+  exemptedBy: 'archivedAt',
 });

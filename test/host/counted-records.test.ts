@@ -20,7 +20,7 @@ const schema = () => new Schema(fields, { collection: 'leaves' });
 const leafModel = accountModel<Leaf>('Leaf', schema(), { quota: 'leaves' });
 const pressedModel = accountModel<Leaf>('Pressed', schema(), {
   quota: 'leaves',
-  freedBy: 'pressedAt',
+  exemptedBy: 'pressedAt',
 });
 
 const database = new Database(new Metrics());
@@ -49,11 +49,11 @@ beforeEach(async () => {
   used = 0;
   session = await database.connection.startSession();
   buffer = new WriteBuffer(session);
-  const takePlaces = (_quota: string, places: number): void => {
-    used += places;
+  const consume = (_quota: string, records: number): void => {
+    used += records;
   };
   // Schema plugins only use these members of a transaction.
-  tx = { userId: 'ada', session, takePlaces } as unknown as Transaction;
+  tx = { userId: 'ada', session, consume } as unknown as Transaction;
   buffer.transactions.set('ada', tx);
 });
 afterEach(() => session.endSession());

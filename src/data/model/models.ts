@@ -34,7 +34,7 @@ interface AccountModelOptions {
   /** The quota that its records count against (see `counted`). */
   quota?: string;
   /** Records do not count while this field has a value. */
-  freedBy?: string;
+  exemptedBy?: string;
 }
 
 /**
@@ -61,9 +61,9 @@ export function accountModel<T>(
   schema: Schema,
   options: AccountModelOptions = {},
 ): ModelDefinition<T, 'account'> {
-  const { tracked: kind, softlyDeleted = false, quota, freedBy } = options;
+  const { tracked: kind, softlyDeleted = false, quota, exemptedBy } = options;
   if (kind !== undefined) schema.plugin(tracked, { kind, softlyDeleted });
-  if (quota !== undefined) schema.plugin(counted, { quota, freedBy });
+  if (quota !== undefined) schema.plugin(counted, { quota, exemptedBy });
   const sharding = { shardKey: 'userId' };
   return {
     name,

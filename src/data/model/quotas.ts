@@ -48,7 +48,7 @@ export function tierQuota(
 interface Counting {
   quota: string;
   /** Records do not count while this field has a value. */
-  freedBy?: string | undefined;
+  exemptedBy?: string | undefined;
 }
 
 /**
@@ -56,41 +56,41 @@ interface Counting {
  * is inserted or deleted, or starts or stops counting. Inserts over the limit throw.
  */
 export function counted(schema: Schema, counting: Counting): void {
-  const { quota, freedBy = '' } = counting;
-  const counts = (record: object): boolean => !(record as Record<string, unknown>)[freedBy];
+  const { quota, exemptedBy = '' } = counting;
+  const counts = (record: object): boolean => !(record as Record<string, unknown>)[exemptedBy];
   schema.pre('bulkWrite', (writes, options) => {
     const inserted = writes.flatMap((write) => {
       if ('insertOne' in write) return write.insertOne.document as object;
       const update = updateIn(write);
-      if (!update || update.upsert || freedBy in setBy(update.update)) refuse();
+      if (!update || update.upsert || exemptedBy in setBy(update.update)) refuse();
       return [];
     });
     const [first] = writes;
-    const places = inserted.filter(counts).length;
-    if (!first || places === 0) return;
-    transactionIn(options?.session, targetOf(first)['userId']).takePlaces(quota, places);
+    const records = inserted.filter(counts).length;
+    if (!first || records === 0) return;
+    transactionIn(options?.session, targetOf(first)['userId']).consume(quota, records);
   });
   // An update of one record names one that exists.
   schema.pre(UPDATES, async function move(this: AnyQuery) {
     if (this.getOptions().upsert) refuse();
     const set = setBy(this.getUpdate());
-    if (!(freedBy in set)) return;
-    const isFreed = !counts(set);
-    const moved = await countOf(this, { [freedBy]: isFreed ? null : { $ne: null } });
-    txOf(this).takePlaces(quota, isFreed ? -moved : moved);
+    if (!(exemptedBy in set)) return;
+    const isExempt = !counts(set);
+    const moved = await countOf(this, { [exemptedBy]: isExempt ? null : { $ne: null } });
+    txOf(this).consume(quota, isExempt ? -moved : moved);
   });
-  schema.post('findOneAndDelete', function free(this: AnyQuery, found: object | null) {
-    if (found && counts(found)) txOf(this).takePlaces(quota, -1);
+  schema.post('findOneAndDelete', function release(this: AnyQuery, found: object | null) {
+    if (found && counts(found)) txOf(this).consume(quota, -1);
   });
-  schema.pre('deleteMany', async function free(this: AnyQuery) {
-    txOf(this).takePlaces(quota, -(await countOf(this, countedFilter(counting))));
+  schema.pre('deleteMany', async function release(this: AnyQuery) {
+    txOf(this).consume(quota, -(await countOf(this, countedFilter(counting))));
   });
   refuseOthers(schema);
 }
 
 /** The filter for records that count. */
-export function countedFilter({ freedBy }: Pick<Counting, 'freedBy'>): object {
-  return freedBy === undefined ? {} : { [freedBy]: null };
+export function countedFilter({ exemptedBy }: Pick<Counting, 'exemptedBy'>): object {
+  return exemptedBy === undefined ? {} : { [exemptedBy]: null };
 }
 
 function countOf(query: AnyQuery, filter: object): Promise<number> {

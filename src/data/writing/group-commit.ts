@@ -3,16 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientSession } from 'mongoose';
 
 import { ApiError, serviceUnavailable } from '../../core/errors';
-import type { Account, Identity, Usage } from '../../core/identity';
-import type { AuditLog, Recorded } from '../audit/audit-log';
-import { type Acting, accountChain } from '../audit/entry';
+import type { Identity } from '../../core/identity';
+import type { AuditLog } from '../audit/audit-log';
+import { accountChain } from '../audit/entry';
 import { type Database, TRANSACTION_OPTIONS } from '../mongodb/database';
 import { isOutcomeUnknown } from '../mongodb/errors';
+import { AccountTransaction, OpenAccount } from './account-transaction';
 import type { CountRecords } from './derived';
 import type { Listener, Transaction } from './transaction';
 import type { Quotas } from '../model/quotas';
 import type { Fence } from '../schema/fence';
-import { WriteBuffer } from './write-buffer';
+import { transactionIn, WriteBuffer } from './write-buffer';
 
 /** How long to wait before a commit is retried. */
 const RETRY_MS = 50;
@@ -72,20 +73,17 @@ export async function commitGroup(
     const fenced = fence.look();
     fenced.catch(() => undefined);
     const buffer = new WriteBuffer(session);
-    const opened = new Map<string, OpenTransaction>();
-    for (const account of accounts) {
-      opened.set(account.id, await openTransaction(dependencies, buffer, account));
-    }
+    const opened = accounts.map((account) => new OpenAccount(account, session));
+    for (const open of opened) await begin(dependencies, buffer, open);
     const values: unknown[] = [];
-    for (const { userId, work } of writes) {
-      const open = opened.get(userId);
-      if (!open) throw new Error('The account is not open.');
-      values.push(await work(open.tx));
-    }
-    const acted = [...opened].filter(([, { recorded }]) => recorded.length > 0);
-    const chains = acted.map(([id, { recorded }]) => [accountChain(id), recorded] as const);
+    for (const { userId, work } of writes) values.push(await work(transactionIn(session, userId)));
+    const acted = opened.filter(({ recorded }) => recorded.length > 0);
+    const chains = acted.map(
+      ({ account, recorded }) => [accountChain(account.id), recorded] as const,
+    );
     await audit.append(session, new Map(chains));
-    await identity.close(session, new Map([...opened].map(([id, { added }]) => [id, added])));
+    const added = opened.map((open) => [open.account.id, open.added] as const);
+    await identity.close(session, new Map(added));
     await buffer.flushAll();
     await fenced;
     const isGivenUp = (): boolean => writes.some((write) => write.isGivenUp);
@@ -118,62 +116,16 @@ async function commitUntil(session: ClientSession, isOver: () => boolean): Promi
   }
 }
 
-/** The transaction of one account. */
-interface OpenTransaction {
-  tx: Transaction;
-  /** For the audit log. */
-  recorded: readonly Recorded[];
-  /** Added to the usage of quotas. */
-  added: Usage;
-}
-
-async function openTransaction(
+/** Begins the transaction of an account. */
+async function begin(
   { listeners, counts, audit, quotas }: GroupCommitDependencies,
   buffer: WriteBuffer,
-  account: Account,
-): Promise<OpenTransaction> {
-  const { id: userId, revision } = account;
-  const { session } = buffer;
-  const usage: Record<string, number> = { ...account.usage };
-  const added: Record<string, number> = {};
-  const recorded: Recorded[] = [];
-  const opened = { ...account, usage };
-  const addUsage = (quota: string, by: number): void => {
-    for (const each of [usage, added]) each[quota] = (each[quota] ?? 0) + by;
-  };
-  const shared = {
-    userId,
-    session,
-    account: opened,
-    now: new Date(),
-    revision: revision + 1,
-    takePlaces: (quota: string, places: number) => {
-      quotas.require(opened, quota, places);
-      addUsage(quota, places);
-    },
-    addUsage,
-  };
-  const transactionOf = (acting: Acting): Transaction => {
-    const own: Transaction = {
-      ...shared,
-      emit: async (event, payload) => {
-        for (const listener of listeners) {
-          // `on` has checked that the listener takes this payload.
-          if (listener.event === event) await listener.handle(own, payload as never);
-        }
-      },
-      audit: (act) => {
-        recorded.push({ time: shared.now, act, acting });
-      },
-      as: transactionOf,
-    };
-    return own;
-  };
-  const tx = transactionOf(audit.self);
-  buffer.transactions.set(userId, tx);
+  open: OpenAccount,
+): Promise<void> {
+  const tx = new AccountTransaction(open, audit.self, { listeners, quotas });
+  buffer.transactions.set(tx.userId, tx);
   // Quotas that are newer than the account are counted at its next write.
   for (const [quota, count] of counts) {
-    if (usage[quota] === undefined) tx.addUsage(quota, await count(tx));
+    if (tx.account.usage[quota] === undefined) tx.addUsage(quota, await count(tx));
   }
-  return { tx, recorded, added };
 }

@@ -19,7 +19,7 @@ export interface Transaction {
    *
    * @throws ApiError over the limit
    */
-  takePlaces(quota: string, places: number): void;
+  consume(quota: string, records: number): void;
   /** Corrects the usage of a quota, without a limit. */
   addUsage(quota: string, by: number): void;
   /** Records an act in the audit log, before the commit. */
