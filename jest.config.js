@@ -20,7 +20,7 @@ module.exports = {
   },
   // ECMAScript modules, which Jest loads only on newer Nodes, and what imports one when it needs it.
   transformIgnorePatterns: [
-    '/node_modules/(?!(?:jose|oauth4webapi|openid-client|uuid|mongodb|p-limit|yocto-queue)/)',
+    '/node_modules/(?!(?:jose|oauth4webapi|openid-client|uuid|mongodb|p-limit|temporal-polyfill|temporal-utils|yocto-queue)/)',
   ],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',

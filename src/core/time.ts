@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { Temporal } from 'temporal-polyfill';
 
 export const HOUR_MS = 60 * 60 * 1000;
 export const DAY_MS = 24 * HOUR_MS;
@@ -19,17 +20,8 @@ const YEAR_0 = Date.parse('0000-01-01T00:00:00Z');
 
 /** The start of a calendar day in a time zone, not before the year 0 in UTC. */
 export function startOfDay(day: string, timezone: string): Date {
-  const dayOf = calendarOf(timezone);
-  const midnight = Date.parse(`${day}T00:00:00Z`);
-  // Every zone is less than a day from UTC.
-  let before = Math.max(midnight - DAY_MS, YEAR_0 - 1);
-  let start = midnight + DAY_MS;
-  while (start - before > 1) {
-    const middle = Math.floor((before + start) / 2);
-    if (dayOf(new Date(middle)) < day) before = middle;
-    else start = middle;
-  }
-  return new Date(start);
+  const { epochMilliseconds } = Temporal.PlainDate.from(day).toZonedDateTime(timezone);
+  return new Date(Math.max(epochMilliseconds, YEAR_0));
 }
 
 /** The number of days from 1970-01-01 to a calendar day (`YYYY-MM-DD`). */
@@ -93,13 +85,8 @@ const MAX_ZONES = 1000;
 const calendars = new LRUCache<string, Calendar>({ max: MAX_ZONES, memoMethod: makeCalendar });
 const clocks = new LRUCache<string, Intl.DateTimeFormat>({ max: MAX_ZONES, memoMethod: makeClock });
 
-/** Outside this range a local year may not have four digits. */
-const FIRST_LOCAL = Date.UTC(1000, 0, 2);
-const LAST_LOCAL = Date.UTC(9999, 11, 30);
-/** The cycle of the Gregorian calendar, 400 years. */
-const CYCLE_DAYS = 146_097;
-const FIRST_DAY = dayNumber('0000-01-01');
-const LAST_DAY = dayNumber('9999-12-31');
+/** Between these, each zone is in a year of four digits. */
+const FOUR_DIGITS = { from: Date.UTC(1000, 0, 2), to: Date.UTC(9999, 11, 30) };
 
 /** Returns the calendar day (`YYYY-MM-DD`) of a moment. */
 export type Calendar = (moment: Date) => string;
@@ -128,20 +115,19 @@ function makeCalendar(timezone: string): Calendar {
   });
   const isUtc = format.resolvedOptions().timeZone === 'UTC';
   return (moment) => {
-    const time = moment.getTime();
     if (isUtc) return moment.toISOString().slice(0, 10);
-    const days = cyclesToFourDigits(time) * CYCLE_DAYS;
-    const day = format.format(time + days * DAY_MS);
-    if (days === 0) return day;
-    const number = dayNumber(day) - days;
-    return dayAt(Math.min(Math.max(number, FIRST_DAY), LAST_DAY));
+    const time = moment.getTime();
+    // Temporal takes twenty times as long.
+    const isUsual = FOUR_DIGITS.from <= time && time <= FOUR_DIGITS.to;
+    return isUsual ? format.format(time) : unusualDay(time, timezone);
   };
 }
 
-/** By how many cycles to move a moment so that its local year has four digits. */
-function cyclesToFourDigits(time: number): number {
-  if (time > LAST_LOCAL) return -1;
-  return Math.max(0, Math.ceil((FIRST_LOCAL - time) / (CYCLE_DAYS * DAY_MS)));
+/** The calendar day of a moment, between 0000-01-01 and 9999-12-31. */
+function unusualDay(time: number, timezone: string): string {
+  const zoned = Temporal.Instant.fromEpochMilliseconds(time).toZonedDateTimeISO(timezone);
+  if (zoned.year < 0) return '0000-01-01';
+  return zoned.year > 9999 ? '9999-12-31' : zoned.toPlainDate().toString();
 }
 
 /** Whether a day exists: JavaScript turns 30 February into a day of March. */
