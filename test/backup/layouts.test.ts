@@ -209,7 +209,7 @@ test('the server makes scheduled backups, keeps the newest, and leaves other fil
   const oldest = 'plant-care-scheduled-2020-01-01T00-00-00Z.tar.gz';
   // The clock was wrong when they were made.
   const ahead = 'plant-care-scheduled-9020-01-01T00-00-00Z.tar.gz';
-  const partial = path.join(folder, 'plant-care-scheduled.partial');
+  const partial = path.join(folder, `${oldest}.0123abcd.partial`);
   for (const name of [oldest, ahead]) await writeFile(path.join(folder, name), '');
   await writeFile(partial, '');
   await utimes(partial, new Date('9020-01-01'), new Date('9020-01-01'));

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
@@ -27,7 +27,7 @@ test('of two concurrent backups with the same name, one is made and the other is
   }
 });
 
-test('a killed backup’s unfinished file is removed by the next one, and none that is being written', async () => {
+test('a killed backup’s unfinished file is removed by one made ten minutes later, and none that is being written', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'backup-test-'));
   const script = `
     const { makeWholeFile } = require(${JSON.stringify(path.join(builtProgram(), 'src/app/backup/whole-file.js'))});
@@ -47,6 +47,9 @@ test('a killed backup’s unfinished file is removed by the next one, and none t
     expect(await partials()).toHaveLength(2);
     killed.kill('SIGKILL');
     await once(killed, 'exit');
+    const [killedFile = ''] = (await partials()).filter((name) => name.startsWith('a.tar.gz.'));
+    const eleven = new Date(Date.now() - 11 * 60_000);
+    await utimes(path.join(folder, killedFile), eleven, eleven);
     await makeWholeFile(path.join(folder, 'c.tar.gz'), fill);
     expect(await partials()).toEqual([expect.stringMatching(/^b\.tar\.gz\./)]);
   } finally {

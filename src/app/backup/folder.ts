@@ -10,7 +10,6 @@ import { explain } from './errors';
 
 /** Default names of backups. Only scheduled ones are ever removed. */
 const NAME = /^plant-care-(scheduled-)?(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.tar\.gz$/;
-const INCOMPLETE = /^plant-care-scheduled.*\.partial$/;
 
 /** The tolerated clock skew between servers. */
 const AHEAD_MS = 5 * 60_000;
@@ -74,11 +73,5 @@ export class BackupFolder {
   async prune(keep: number): Promise<void> {
     const scheduled = (await this.backups()).filter(({ isScheduled }) => isScheduled);
     await forEachTried(scheduled.slice(keep), ({ path: file }) => rm(file, { force: true }));
-  }
-
-  /** Removes incomplete scheduled backups, which killed processes left. */
-  async removeIncomplete(): Promise<void> {
-    const names = (await readdir(this.path)).filter((name) => INCOMPLETE.test(name));
-    await forEachTried(names, (name) => rm(path.join(this.path, name), { force: true }));
   }
 }

@@ -42,7 +42,6 @@ export function scheduledBackups(
     const file = await folder.nextFile({ scheduled: true });
     const isManaged = settings.of(hostSettings.mongodbUri) === undefined;
     const steps = [
-      () => folder.removeIncomplete(),
       () => createBackup({ mongodbUri: uri, isManaged, file, signal }),
       () => folder.prune(settings.of(hostSettings.backupKeep)),
     ];

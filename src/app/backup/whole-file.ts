@@ -1,11 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { access, link, open, readdir, readlink, rename, rm, stat } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { access, link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
 
-import { HOUR_MS } from '../../core/time';
 import { codeOf } from '../../core/values';
 import { BackupError } from './errors';
 
@@ -25,11 +23,7 @@ export async function makeWholeFile(
   write: (output: Writable) => Promise<void>,
 ): Promise<number> {
   await refuseExisting(file);
-  const folder = path.dirname(file);
-  await removeStale(folder);
-  const writer = `${await machine()}-${process.pid}`;
-  const partial = `${file}.${writer}-${randomUUID().slice(0, 8)}.partial`;
-  own.add(path.basename(partial));
+  const partial = `${file}.${randomUUID().slice(0, 8)}.partial`;
   const handle = await open(partial, 'wx', 0o600);
   // Flushes the content to disk before it closes.
   const output = handle.createWriteStream({ flush: true });
@@ -38,6 +32,8 @@ export async function makeWholeFile(
   };
   process.once('exit', onExit);
   try {
+    // The clock of a file system on another machine may differ.
+    await removeStale(path.dirname(file), (await stat(partial)).mtimeMs);
     await write(output);
     const { size } = await stat(partial);
     await takeName(partial, file);
@@ -46,41 +42,23 @@ export async function makeWholeFile(
     process.removeListener('exit', onExit);
     output.destroy();
     await rm(partial, { force: true });
-    own.delete(path.basename(partial));
   }
 }
 
-/** The unfinished files that this process writes. */
-const own = new Set<string>();
-const PARTIAL = /\.([0-9a-f]{8})-(\d+)-[0-9a-f]{8}\.partial$/;
-/** Nobody writes a file that has not changed for so long, even if its process cannot be seen from here. */
-const STALE_MS = 24 * HOUR_MS;
+const PARTIAL = /\.[0-9a-f]{8}\.partial$/;
+/** Nobody writes a file that has not changed for so long: a backup writes every few seconds. */
+const STALE_MS = 10 * 60_000;
 
-/** Removes the unfinished files of killed processes. */
-async function removeStale(folder: string): Promise<void> {
+/** Removes the unfinished files of killed processes, of whichever machine. */
+async function removeStale(folder: string, nowMs: number): Promise<void> {
   for (const name of await readdir(folder)) {
-    const [, where, pid] = PARTIAL.exec(name) ?? [];
-    if (where === undefined || own.has(name)) continue;
+    if (!PARTIAL.test(name)) continue;
     const file = path.join(folder, name);
-    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Date.now() }));
-    const isOver = where === (await machine()) && !isRunning(Number(pid));
-    if (isOver || Date.now() - mtimeMs > STALE_MS) await rm(file, { force: true });
-  }
-}
-
-/** Identifies the machine or container whose process ids this process sees. */
-async function machine(): Promise<string> {
-  const namespace = await readlink('/proc/self/ns/pid').catch(() => '');
-  return createHash('sha256').update(`${hostname()} ${namespace}`).digest('hex').slice(0, 8);
-}
-
-/** Whether a process other than this one has this id. */
-function isRunning(pid: number): boolean {
-  if (pid === process.pid) return false;
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return codeOf(error) === 'EPERM';
+    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: nowMs }));
+    // That of a wrong clock may be in the future.
+    if (Math.abs(nowMs - mtimeMs) < STALE_MS) continue;
+    // One that belongs to somebody else must not stop the backup.
+    await rm(file, { force: true }).catch(() => undefined);
   }
 }
 
