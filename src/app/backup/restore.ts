@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { mongo } from 'mongoose';
+import pLimit from 'p-limit';
 
 import { PROJECT } from '../../core/settings/project';
 import { chunksOf } from '../../core/values';
@@ -23,6 +24,8 @@ import type { Manifest } from './manifest';
 
 /** How many documents one insert takes: a few megabytes. */
 const BATCH = 1000;
+/** Enough to keep MongoDB busy while this process prepares the next. */
+const INSERTS_AT_ONCE = 4;
 
 /** Keeps the BSON types of the archive. */
 const AS_STORED = { promoteValues: false, promoteLongs: false, bsonRegExp: true };
@@ -52,7 +55,7 @@ interface Restored {
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   requireOwnVersion(options.manifest);
   options.app.schema.requireKnown(options.manifest.migrations.map((_id) => ({ _id })));
-  const client = new mongo.MongoClient(options.mongodbUri, { maxPoolSize: 2 });
+  const client = new mongo.MongoClient(options.mongodbUri, { maxPoolSize: INSERTS_AT_ONCE });
   try {
     return await restoreInto(client.db(), options);
   } finally {
@@ -73,7 +76,7 @@ async function restoreInto(
   await readArchive(file, {
     onDocuments: async (collection, documents) => {
       await requireCurrent(database, id);
-      for (const batch of chunksOf(documents, BATCH)) {
+      await pLimit(INSERTS_AT_ONCE).map(chunksOf(documents, BATCH), async (batch) => {
         const inserted = batch.map((document) => mongo.BSON.deserialize(document, AS_STORED));
         await database
           .collection(collection)
@@ -83,7 +86,7 @@ async function restoreInto(
             throw isDuplicateKey(error) ? new BackupError(writtenTo(collection)) : error;
           });
         onDocuments?.(batch.length);
-      }
+      });
     },
   });
   const { pending } = await app.schema.status();
@@ -104,8 +107,8 @@ function writtenTo(collection: string): string {
 async function beginAnew({ identity, database }: App): Promise<void> {
   const deletions = database.model(deletionModel);
   // The time in milliseconds exceeds any revision: no account gets a thousand writes a second.
-  for (const { userId, revision } of await identity.raiseRevisions(Date.now())) {
-    await deletions.create(everythingDeleted({ userId, revision }));
+  for (const raised of chunksOf(await identity.raiseRevisions(Date.now()), BATCH)) {
+    await deletions.insertMany(raised.map(everythingDeleted));
   }
 }
 

@@ -4,16 +4,13 @@ import { mongo } from 'mongoose';
 
 import type { AnyModel } from '../model/models';
 
-/** A declared index that the collection does not have. */
-interface MissingIndex {
-  fields: mongo.IndexSpecification & object;
-  options: mongo.CreateIndexesOptions;
-}
+type Key = mongo.IndexDescription['key'];
 
 /** The difference between the indexes of a collection and those that its model declares. */
 export interface IndexDifference {
   model: AnyModel;
-  missing: MissingIndex[];
+  /** Declared indexes that the collection does not have. */
+  missing: mongo.IndexDescription[];
   /** Names of indexes that the model does not declare, or declares with other options. */
   obsolete: string[];
 }
@@ -22,8 +19,8 @@ export interface IndexDifference {
 export async function indexDifference(model: AnyModel): Promise<IndexDifference> {
   const { toCreate, toDrop } = await model.diffIndexes({ indexOptionsToCreate: true });
   // With this option `diffIndexes` returns pairs.
-  const missing = (toCreate as [MissingIndex['fields'], MissingIndex['options']][]).map(
-    ([fields, options]) => ({ fields, options }),
+  const missing = (toCreate as [Key, Omit<mongo.IndexDescription, 'key'>][]).map(
+    ([key, options]) => ({ ...options, key }),
   );
   const obsolete: string[] = [];
   const declared = model.schema.indexes().map(([fields]) => fields);
@@ -53,18 +50,20 @@ export async function updateIndexes(
     progress(`Dropping the index ${name} of ${collection.name}`);
     await collection.dropIndex(name);
   }
-  for (const { fields, options } of missing) {
-    progress(`Creating the index on ${nameOf({ fields })} of ${collection.name}`);
-    await whenDone(() => collection.createIndex(fields, options, {}));
+  if (missing.length === 0) return;
+  for (const index of missing) {
+    progress(`Creating the index on ${nameOf(index)} of ${collection.name}`);
   }
+  // Together, so that MongoDB reads the documents once.
+  await whenDone(() => collection.createIndexes(missing));
 }
 
 /** The name of an index for people. */
-export function nameOf({ fields }: Pick<MissingIndex, 'fields'>): string {
-  return Object.keys(fields).join(', ');
+export function nameOf({ key }: mongo.IndexDescription): string {
+  return Object.keys(key).join(', ');
 }
 
-/** Waits for an index that takes longer than a command may. */
+/** Waits for indexes that take longer than a command may. */
 async function whenDone(create: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {
