@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 
 import { Content, sendContent } from '../../src/core/http/content';
 import { notFound } from '../../src/core/errors';
-import { addDays, calendarOf as daysOf } from '../../src/core/time';
+import { addDays, calendarOf } from '../../src/core/time';
 import { checked, ValidationErrors } from '../../src/fields/validation';
 import {
   getEndpoint,
@@ -13,7 +13,7 @@ import {
 import type { Accounts } from '../accounts';
 import type { Care } from '../care';
 import type { Calendars } from './calendars';
-import { calendarOf } from './feed';
+import { toICalendar } from './feed';
 import { type CalendarQuery, calendarQuery } from './schema';
 
 /** How many days ahead the calendar shows care. */
@@ -40,14 +40,14 @@ export function endpoint(calendars: Calendars, accounts: Accounts, care: Care): 
     const query = queryOf(ctx);
     const { id, createdAt, revision, timezone } = account;
     const now = new Date();
-    const today = daysOf(timezone)(now);
+    const today = calendarOf(timezone)(now);
     // Only a write, which moves the revision, or another day changes what is due.
     const key = JSON.stringify([id, createdAt, revision, today, query]);
     let content = kept.get(key);
     if (!content) {
       const wanted = { to: addDays(today, DAYS), ...query };
       const { items } = await care.due(account, { userId: id }, wanted, now);
-      content = new Content(await calendarOf(items, today), TYPE);
+      content = new Content(await toICalendar(items, today), TYPE);
       kept.set(key, content);
     }
     ctx.set('Cache-Control', 'private, no-cache');

@@ -18,7 +18,7 @@ const TASKS: Readonly<Record<CareItem['care'], string>> = {
 };
 
 /** Care as a calendar (RFC 5545): an all-day event for each occurrence, overdue ones today. */
-export async function calendarOf(items: readonly CareItem[], today: string): Promise<string> {
+export async function toICalendar(items: readonly CareItem[], today: string): Promise<string> {
   const calendar = ical({ name: 'Plant care', prodId: '//plant-care//api//EN' });
   const [head = ''] = calendar.toString().split(END);
   let text = head;

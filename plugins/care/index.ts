@@ -8,7 +8,7 @@ import { plantsChanged, plantDeleted } from '../plants/domain-events';
 import { CareActions } from './actions';
 import { routes } from './routes';
 import { scheduleLimitReached } from './schedules/errors';
-import { LastCare } from './schedules/last-care';
+import { ScheduleLastCare } from './schedules/last-care';
 import { scheduleModel } from './schedules/model';
 import { scheduleRoutes } from './schedules/routes';
 import { schedule, storedSchedule } from './schedules/schema';
@@ -48,7 +48,7 @@ export default definePlugin<Care>({
     const plants = host.use(plantsPlugin);
     const { events, bulk } = host.use(eventsPlugin);
     const model = host.model(scheduleModel);
-    const lastCare = new LastCare(model, events.sums, plants);
+    const lastCare = new ScheduleLastCare(model, events.sums, plants);
     const schedules = new ScheduleService({ plants, events, lastCare, model });
     const care = new CareService(plants, model);
     return {

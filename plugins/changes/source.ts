@@ -51,7 +51,11 @@ export function sourcesOf(host: Host, lists: readonly ChangedList[]): Source[] {
     meaningOf: (document) => {
       const { kind, id } = deletionOf(document);
       if (kind === EVERYTHING) throw cursorExpired.error();
-      return { keys: [], deletes: keyOf(kind, id), ...(embedded.has(kind) && { embedded: id }) };
+      return {
+        keys: [],
+        deletes: recordKey(kind, id),
+        ...(embedded.has(kind) && { embedded: id }),
+      };
     },
     present: async (_scope, documents) =>
       documents.map(deletionOf).map(({ kind, id }) => ({ kind, id: idText(id) })),
@@ -68,8 +72,8 @@ export function sourcesOf(host: Host, lists: readonly ChangedList[]): Source[] {
       records: recordsOf(host, list, LIVE),
       meaningOf: (document) => ({
         keys: [
-          keyOf(kind, document._id),
-          ...(partOf ? [keyOf(partOf.kind, reachable.parentOf(document))] : []),
+          recordKey(kind, document._id),
+          ...(partOf ? [recordKey(partOf.kind, reachable.parentOf(document))] : []),
         ],
         ...(embedded.has(kind) && { embedded: document._id }),
       }),
@@ -136,6 +140,6 @@ function deletionOf(document: Stored): { kind: string; id: StoredId } {
   return { kind: String(kind), id: id as StoredId }; // The type in `deletionModel`.
 }
 
-function keyOf(kind: string, id: StoredId): string {
+function recordKey(kind: string, id: StoredId): string {
   return `${kind} ${idText(id)}`;
 }

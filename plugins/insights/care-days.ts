@@ -135,7 +135,7 @@ export class CareCounts {
 
   /** Adds a multiple of a count; -1 subtracts it. */
   add(count: CareCount, times = 1): void {
-    this.#counts.set(keyOf(count), { ...count, count: this.of(count) + count.count * times });
+    this.#counts.set(countKey(count), { ...count, count: this.of(count) + count.count * times });
   }
 
   /** Adds events to a day and to its weekday. */
@@ -146,7 +146,7 @@ export class CareCounts {
   }
 
   of(count: Omit<CareCount, 'count'>): number {
-    return this.#counts.get(keyOf(count))?.count ?? 0;
+    return this.#counts.get(countKey(count))?.count ?? 0;
   }
 
   /** The counts that are not zero, by day, then type; weekdays come last. */
@@ -156,7 +156,7 @@ export class CareCounts {
   }
 }
 
-function keyOf({ month, day, type }: Omit<CareCount, 'count'>): string {
+function countKey({ month, day, type }: Omit<CareCount, 'count'>): string {
   return `${month} ${day} ${type}`;
 }
 

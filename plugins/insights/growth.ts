@@ -70,7 +70,7 @@ export class GrowthTotals {
 
   /** Corrects the stored growth; returns each difference. */
   async #write(tx: Transaction, stored: readonly Growth[], wanted: GrowthSums): Promise<string[]> {
-    const is = new Map(stored.map((growth) => [keyOf(growth), growth]));
+    const is = new Map(stored.map((growth) => [growthKey(growth), growth]));
     const changed = [...wanted.byKey].filter(
       ([key, growth]) => describe(is.get(key)) !== describe(growth),
     );
@@ -98,7 +98,7 @@ class GrowthSums {
   readonly byKey = new Map<string, Growth>();
 
   add({ plantId, unit, total, measurements, first, last }: Growth): void {
-    const key = keyOf({ plantId, unit });
+    const key = growthKey({ plantId, unit });
     const known = this.byKey.get(key);
     this.byKey.set(key, {
       plantId,
@@ -126,11 +126,11 @@ function measured(event: EventDocument | undefined): Growth[] {
 
 function textOf(event: EventDocument | undefined): string {
   return measured(event)
-    .map((each) => `${keyOf(each)} ${describe(each)}`)
+    .map((each) => `${growthKey(each)} ${describe(each)}`)
     .join();
 }
 
-function keyOf({ plantId, unit }: Pick<Growth, 'plantId' | 'unit'>): string {
+function growthKey({ plantId, unit }: Pick<Growth, 'plantId' | 'unit'>): string {
   return `${idText(plantId)} ${unit ?? ''}`;
 }
 

@@ -5,7 +5,7 @@ import { languageOf, showPage } from './layout';
 import { markup } from './markup';
 
 /** The links, by their names in JSON. */
-const PLACES = {
+const LINKS = {
   signIn: '/sign-in',
   settings: '/settings',
   api: '/docs',
@@ -13,7 +13,7 @@ const PLACES = {
   guide: '/docs/guide.md',
   status: '/readyz',
 };
-type Place = keyof typeof PLACES;
+type Link = keyof typeof LINKS;
 
 const en = {
   title: 'A plant diary for apps and assistants',
@@ -28,7 +28,7 @@ const en = {
 } as const;
 
 const TEXTS: Readonly<
-  Record<'en' | 'fr', Record<'title' | 'about', string> & Record<Place, readonly [string, string]>>
+  Record<'en' | 'fr', Record<'title' | 'about', string> & Record<Link, readonly [string, string]>>
 > = {
   en,
   fr: {
@@ -46,18 +46,18 @@ const TEXTS: Readonly<
 
 /** Shows what this is, and its links: a page for browsers, JSON for programs. */
 export async function showFront(ctx: Context, api: ApiDescription): Promise<void> {
-  const places = placesIn(api);
+  const names = linksIn(api);
   ctx.vary('Accept');
   if (ctx.accepts('json', 'html') !== 'html') {
-    const links = Object.fromEntries(places.map((place) => [place, PLACES[place]]));
+    const links = Object.fromEntries(names.map((name) => [name, LINKS[name]]));
     ctx.type = 'application/json';
     ctx.body = JSON.stringify({ name: 'Plant care API', links });
     return;
   }
   const texts = TEXTS[languageOf(ctx)];
-  const items = places.map((place) => {
-    const [name, what] = texts[place];
-    return markup`<li><a href="${PLACES[place]}">${name}</a> – ${what}</li>`;
+  const items = names.map((link) => {
+    const [name, what] = texts[link];
+    return markup`<li><a href="${LINKS[link]}">${name}</a> – ${what}</li>`;
   });
   showPage(
     ctx,
@@ -70,10 +70,10 @@ export async function showFront(ctx: Context, api: ApiDescription): Promise<void
 }
 
 /** Links to what is served: a plugin may be missing, or people sign in elsewhere. */
-function placesIn({ operations, protocols }: ApiDescription): Place[] {
+function linksIn({ operations, protocols }: ApiDescription): Link[] {
   const served = new Set([...operations, ...protocols].map(({ path }) => path));
   // Files such as the guide are served beside their page.
   const isServed = (path: string): boolean =>
     served.has(path) || served.has(path.slice(0, path.lastIndexOf('/')));
-  return (Object.keys(PLACES) as Place[]).filter((place) => isServed(PLACES[place])); // Of this very object.
+  return (Object.keys(LINKS) as Link[]).filter((name) => isServed(LINKS[name])); // Of this very object.
 }

@@ -5,7 +5,7 @@ import type { Transaction } from '../../src/data/writing/transaction';
 import { plantNotFound } from './errors';
 import {
   isRecurring,
-  type LastCare,
+  type LastCareFields,
   type PlantDocument,
   RECURRING_CARE,
   RECURRING_TYPES,
@@ -60,7 +60,7 @@ export class PlantCare {
   /** Replaces the last care of plants. */
   async setLast(
     tx: Transaction,
-    plants: readonly { id: string; care: Partial<LastCare> }[],
+    plants: readonly { id: string; care: Partial<LastCareFields> }[],
   ): Promise<void> {
     const { userId, session } = tx;
     const writes = plants.map(({ id, care }) => ({
@@ -70,7 +70,7 @@ export class PlantCare {
   }
 
   /** The last care of all plants. */
-  async last(tenant: Tenant): Promise<({ id: string } & LastCare)[]> {
+  async last(tenant: Tenant): Promise<({ id: string } & LastCareFields)[]> {
     const found = await this.#model.find().of(tenant).select(LAST_FIELDS).lean();
     return found.map(({ _id, ...care }) => ({ id: idText(_id), ...care }));
   }

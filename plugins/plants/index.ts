@@ -23,7 +23,7 @@ export {
   careOn,
   type CreatePlant,
   isRecurring,
-  type LastCare,
+  type LastCareFields,
   locationFilter,
   plant,
   type PlantDocument,

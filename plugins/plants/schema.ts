@@ -191,7 +191,7 @@ export const plantListQuery = Joi.object<PlantListQuery, true>({
 });
 
 /** The last care of a plant. */
-export type LastCare = Pick<
+export type LastCareFields = Pick<
   PlantDocument,
   'lastWatered' | 'lastWatering' | 'lastFertilized' | 'lastFertilizing' | 'lastEvent'
 >;
@@ -214,7 +214,7 @@ export type RecurringCare = keyof typeof RECURRING_CARE;
 export const RECURRING_TYPES = Object.keys(RECURRING_CARE) as readonly RecurringCare[];
 
 /** The last care of a type, as fields of a plant. */
-export function careOn(type: RecurringCare, last: DatedMoment | null): Partial<LastCare> {
+export function careOn(type: RecurringCare, last: DatedMoment | null): Partial<LastCareFields> {
   const fields = RECURRING_CARE[type];
   return { [fields.lastDone]: last?.at ?? null, [fields.last]: last };
 }

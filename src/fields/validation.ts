@@ -74,8 +74,8 @@ function describe(schema: Joi.Schema): Description {
 /** Names of unknown fields can be as long as a body. */
 const MAX_QUOTED = 100;
 
-/** The place of the fields that are validated. */
-interface Place {
+/** Where the fields are that are validated. */
+interface Position {
   /** The prefix of their names: `items[3].`. */
   path?: string;
   /** The line of a text. */
@@ -87,22 +87,22 @@ const MAX_COUNTED = 1000;
 
 /** Collects the faults of a body and query (docs/api.md, "Requests"). */
 export class ValidationErrors {
-  readonly #place: Place;
+  readonly #position: Position;
   readonly #max: number;
   readonly #listed: FieldFault[];
   readonly #fields: Set<string>;
 
   /** @param max how many are listed; the rest are only counted */
-  constructor(max = MAX_DETAILS, place: Place = {}, of?: ValidationErrors) {
+  constructor(max = MAX_DETAILS, position: Position = {}, of?: ValidationErrors) {
     this.#max = max;
-    this.#place = place;
+    this.#position = position;
     this.#listed = of ? of.#listed : [];
     this.#fields = of ? of.#fields : new Set();
   }
 
-  /** Adds faults of fields at a place to the same list. */
-  at(place: Place): ValidationErrors {
-    return new ValidationErrors(this.#max, place, this);
+  /** Adds faults of fields at a position to the same list. */
+  at(position: Position): ValidationErrors {
+    return new ValidationErrors(this.#max, position, this);
   }
 
   /** @param what completes a sentence about the field: "is not allowed" */
@@ -118,7 +118,7 @@ export class ValidationErrors {
     const { peers, present } = (context ?? {}) as { peers?: string[]; present?: string[] }; // Joi's own.
     const field = type === 'object.missing' ? peers?.[0] : (present ?? peers)?.at(-1);
     const label = context?.label ?? '';
-    const { path = '' } = this.#place;
+    const { path = '' } = this.#position;
     if (field === undefined) this.#add(label, () => `${path}${message}.`);
     else {
       // Such a rule is of the object with the fields, which its message does not name.
@@ -144,7 +144,7 @@ export class ValidationErrors {
 
   /** Only the first fault of a field counts: a number in place of an enum value has two. */
   #add(field: string, messageFor: (name: string) => string): void {
-    const { path = '', line } = this.#place;
+    const { path = '', line } = this.#position;
     const key = `${line ?? ''} ${path}${field}`;
     if (this.isFull || this.#fields.has(key)) return;
     this.#fields.add(key);

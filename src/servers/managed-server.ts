@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freeBytes } from '../core/disk';
 import { reasonOf } from '../core/values';
 import { withTimeout } from '../core/async';
-import { findBinary, type BinarySearch, type Program } from './binaries';
+import { findBinary, type BinarySearch, type ProgramName } from './binaries';
 import { isListening, type DataDirectory } from './data-directory';
 import { InUseError, ServersError } from './errors';
 
@@ -36,7 +36,7 @@ exec "$@" 3<&-`;
 
 /** What differs between mongod and redis-server. */
 export interface ServerKind {
-  program: Program;
+  program: ProgramName;
   title: string;
   /** Its working folder in the data directory, and the name of its socket there. */
   folder: string;

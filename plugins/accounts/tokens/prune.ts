@@ -7,7 +7,7 @@ import { batchesOf } from '../../../src/data/model/batches';
 import type { Transaction } from '../../../src/data/writing/transaction';
 import type { Host } from '../../../src/plugins/host';
 import { tokenModel, type TokenDocument } from '../model';
-import { targetOf } from './views';
+import { tokenTarget } from './views';
 
 /**
  * Deletes expired tokens; returns how many. An account that fails stops no other.
@@ -50,7 +50,7 @@ async function remove(
   const found = await tokens.find(filter).session(session).lean();
   await tokens.deleteMany(filter, { session });
   for (const { _id, expiresAt } of found) {
-    tx.audit({ action: 'token.pruned', target: targetOf(idText(_id)), changes: { expiresAt } });
+    tx.audit({ action: 'token.pruned', target: tokenTarget(idText(_id)), changes: { expiresAt } });
   }
   return found.length;
 }

@@ -13,7 +13,7 @@ import type { OwnToken } from '../schema';
 import { pruneTokens } from './prune';
 import { makeToken } from './token';
 import { requireValid, valid } from './validity';
-import { asOwn, asView, targetOf, type TokenView } from './views';
+import { asOwn, asView, tokenTarget, type TokenView } from './views';
 
 interface NewToken {
   userId: string;
@@ -113,7 +113,8 @@ export class TokenService {
     const created = { ...valid(userId, now), grant: { $in: grants } };
     const found = await this.#tokens.find(created).session(session).lean();
     await this.#tokens.updateMany(created, { $set: { revokedAt: now } }, { session });
-    for (const { _id } of found) audit({ action: 'token.revoked', target: targetOf(idText(_id)) });
+    for (const { _id } of found)
+      audit({ action: 'token.revoked', target: tokenTarget(idText(_id)) });
   }
 
   /** Whether there is any token, valid or not. */
@@ -150,7 +151,7 @@ export class TokenService {
       await this.#update(tx, old, { expiresAt, replacedBy: view.id });
       tx.audit({
         action: 'token.rotated',
-        target: targetOf(id),
+        target: tokenTarget(id),
         changes: { replacedBy: view.id, expiresAt: { from: old.expiresAt, to: expiresAt } },
       });
       return { token, view, rotated: asView({ ...old, expiresAt, replacedBy: view.id }) };
@@ -216,7 +217,7 @@ export class TokenService {
     const { expiresAt } = document;
     tx.audit({
       action: 'token.created',
-      target: targetOf(idText(document._id)),
+      target: tokenTarget(idText(document._id)),
       changes: { scopes, expiresAt, ...origin },
     });
     return asView(document);
@@ -231,7 +232,7 @@ export class TokenService {
 
   async #revoke(tx: Transaction, token: TokenDocument): Promise<void> {
     await this.#update(tx, token, { revokedAt: tx.now });
-    tx.audit({ action: 'token.revoked', target: targetOf(idText(token._id)) });
+    tx.audit({ action: 'token.revoked', target: tokenTarget(idText(token._id)) });
   }
 
   /** Updates a token; every process uses the update from the next request on. */

@@ -38,6 +38,6 @@ export function asView(document: TokenDocument): TokenView {
 }
 
 /** A token in the audit log. */
-export function targetOf(id: string): Act['target'] {
+export function tokenTarget(id: string): Act['target'] {
   return { type: 'token', id };
 }

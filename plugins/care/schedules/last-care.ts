@@ -24,7 +24,7 @@ interface Moved {
 const FOLLOWED = ['plantId', 'care', 'last', 'snoozedUntil', 'skippedOn'];
 
 /** Keeps the last care that counts for each schedule up to date with the events. */
-export class LastCare {
+export class ScheduleLastCare {
   readonly #model: OwnedModel<ScheduleDocument>;
   readonly #sums: EventSums;
   readonly #plants: Pick<Plants, 'keep'>;
@@ -62,10 +62,10 @@ export class LastCare {
     const ofPlants = { plantId: anyOf(events.map(({ plantId }) => plantId)) };
     const schedules = await this.#model.find(ofPlants).of(tx).select(FOLLOWED).lean();
     requireSchedules(changed, schedules);
-    const keys = new Set(events.map(keyOf));
+    const keys = new Set(events.map(careKey));
     const moved: Moved[] = [];
     for (const schedule of schedules) {
-      if (!keysOf(schedule).some((key) => keys.has(key))) continue;
+      if (!careKeys(schedule).some((key) => keys.has(key))) continue;
       moved.push({ schedule, last: await this.of(tx, schedule) });
     }
     await this.#set(tx, moved);
@@ -74,7 +74,7 @@ export class LastCare {
   /** Records new events; only a later one than the last changes the last care of a schedule. */
   async #record({ userId, session }: Transaction, events: readonly EventDocument[]): Promise<void> {
     const counted = events.filter(({ scheduleId, type }) => scheduleId ?? isCare(type));
-    const ofPlants = groupBy(counted, (each) => `${idText(each.plantId)} ${keyOf(each)}`);
+    const ofPlants = groupBy(counted, (each) => `${idText(each.plantId)} ${careKey(each)}`);
     const latest = [...ofPlants.values()].map(([event, ...more]) => ({
       event,
       care: event.scheduleId ? idText(event.scheduleId) : event.type,
@@ -109,14 +109,14 @@ export class LastCare {
   async #rebuild(tx: Transaction): Promise<string[]> {
     const lasts = new Map<string, DatedMoment | null>();
     for await (const { last, ...alike } of this.#sums.lastOfAlike(tx)) {
-      const key = keyOf(alike);
+      const key = careKey(alike);
       lasts.set(key, laterOf(lasts.get(key) ?? null, last));
     }
     const schedules = await this.#model.find().of(tx).select(FOLLOWED).lean();
     const moved = await this.#set(
       tx,
       schedules.map((schedule) => {
-        const counting = keysOf(schedule).map((key) => lasts.get(key) ?? null);
+        const counting = careKeys(schedule).map((key) => lasts.get(key) ?? null);
         return { schedule, last: counting.reduce(laterOf) };
       }),
     );
@@ -175,7 +175,7 @@ function noSuchSchedule(): Error {
 }
 
 /** The key of what an event counts for: its schedule or, without one, its plant and type. */
-function keyOf({
+function careKey({
   scheduleId,
   plantId,
   type,
@@ -184,7 +184,7 @@ function keyOf({
 }
 
 /** The keys of the events that count for a schedule. */
-function keysOf({ _id, plantId, care }: Followed): [own: string, ofType: string] {
+function careKeys({ _id, plantId, care }: Followed): [own: string, ofType: string] {
   return [idText(_id), `${idText(plantId)} ${care}`];
 }
 

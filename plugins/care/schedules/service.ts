@@ -9,7 +9,7 @@ import { plantNotFound, type Plants } from '../../plants';
 import { dueOnOf, todayOf } from '../needs';
 import { MAX_SCHEDULES, scheduleLimitReached } from './errors';
 import { faultsOf } from './faults';
-import type { LastCare } from './last-care';
+import type { ScheduleLastCare } from './last-care';
 import { BY_PLANT } from './model';
 import {
   type CreateSchedule,
@@ -23,7 +23,7 @@ import {
 interface Dependencies {
   plants: Plants;
   events: Pick<Events, 'removeSchedule'>;
-  lastCare: LastCare;
+  lastCare: ScheduleLastCare;
   model: OwnedModel<ScheduleDocument>;
 }
 
@@ -31,7 +31,7 @@ interface Dependencies {
 export class ScheduleService {
   readonly #plants: Plants;
   readonly #events: Pick<Events, 'removeSchedule'>;
-  readonly #lastCare: LastCare;
+  readonly #lastCare: ScheduleLastCare;
   readonly #model: OwnedModel<ScheduleDocument>;
   readonly #schedules: ResourceOf<typeof schedule.fields>;
 

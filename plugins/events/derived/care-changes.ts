@@ -1,6 +1,6 @@
 import { idText, toStoredId } from '../../../src/core/ids';
 import type { Transaction } from '../../../src/data/writing/transaction';
-import { careOn, type LastCare, type Plants, RECURRING_TYPES } from '../../plants';
+import { careOn, type LastCareFields, type Plants, RECURRING_TYPES } from '../../plants';
 import { type CareChange, careChanged } from '../domain-events';
 import type { EventDocument, EventType } from '../schema';
 import type { EventSums } from './event-sums';
@@ -39,7 +39,7 @@ export class CareChanges {
     const moved = changes
       .filter(({ before, after }) => after?.occurredAt.getTime() !== before.occurredAt.getTime())
       .map(({ before: { plantId, type } }) => ({ id: idText(plantId), type }));
-    const lastCare: { id: string; care: Partial<LastCare> }[] = [];
+    const lastCare: { id: string; care: Partial<LastCareFields> }[] = [];
     for (const id of new Set(moved.map((each) => each.id))) {
       const types = moved.filter((each) => each.id === id).map(({ type }) => type);
       lastCare.push({ id, care: await this.#latest(tx, id, types) });
@@ -53,10 +53,10 @@ export class CareChanges {
     tx: Transaction,
     id: string,
     types: readonly EventType[],
-  ): Promise<Partial<LastCare>> {
+  ): Promise<Partial<LastCareFields>> {
     const plantId = toStoredId(id);
     const latest = await this.#sums.last(tx, { plantId });
-    const care: Partial<LastCare> = { lastEvent: latest?.at ?? null };
+    const care: Partial<LastCareFields> = { lastEvent: latest?.at ?? null };
     for (const type of RECURRING_TYPES.filter((each) => types.includes(each))) {
       Object.assign(care, careOn(type, await this.#sums.last(tx, { plantId, type })));
     }

@@ -1,12 +1,12 @@
 import { compareMoments, type DatedMoment, momentText } from '../../../src/core/time';
 import { idText } from '../../../src/core/ids';
 import type { DerivedData } from '../../../src/data/writing/derived';
-import { careOn, isRecurring, type LastCare, RECURRING_CARE } from '../../plants';
+import { careOn, isRecurring, type LastCareFields, RECURRING_CARE } from '../../plants';
 import type { EventContext } from '../context';
 import type { EventType } from '../schema';
 
 /** The last care of a plant without events. */
-export const NEVER_CARED: LastCare = {
+export const NEVER_CARED: LastCareFields = {
   lastWatered: null,
   lastWatering: null,
   lastFertilized: null,
@@ -19,7 +19,7 @@ export function lastCare({ plants, sums }: EventContext): DerivedData {
   return {
     name: 'last care of plants',
     rebuild: async (tx) => {
-      const latest = new Map<string, LastCare>();
+      const latest = new Map<string, LastCareFields>();
       for await (const { plantId, type, last } of sums.lastOfAlike(tx)) {
         const care = latest.get(idText(plantId)) ?? NEVER_CARED;
         latest.set(idText(plantId), laterCare(care, type, last));
@@ -37,7 +37,11 @@ export function lastCare({ plants, sums }: EventContext): DerivedData {
 }
 
 /** The last care of a plant after one more event; only a later event changes it. */
-export function laterCare(care: LastCare, type: EventType, event: DatedMoment): LastCare {
+export function laterCare(
+  care: LastCareFields,
+  type: EventType,
+  event: DatedMoment,
+): LastCareFields {
   const known = isRecurring(type) ? care[RECURRING_CARE[type].last] : null;
   return {
     ...care,
@@ -48,7 +52,13 @@ export function laterCare(care: LastCare, type: EventType, event: DatedMoment): 
   };
 }
 
-function text({ lastWatered, lastWatering, lastFertilized, lastFertilizing, lastEvent }: LastCare) {
+function text({
+  lastWatered,
+  lastWatering,
+  lastFertilized,
+  lastFertilizing,
+  lastEvent,
+}: LastCareFields) {
   const days = [momentText(lastWatering), momentText(lastFertilizing)];
   return JSON.stringify({ lastWatered, lastFertilized, lastEvent, days });
 }

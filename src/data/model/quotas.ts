@@ -9,7 +9,7 @@ import {
   type AnyQuery,
   refuse,
   refuseOthers,
-  targetOf,
+  ownerIn,
   transactionIn,
   txOf,
   UPDATES,
@@ -68,7 +68,7 @@ export function counted(schema: Schema, counting: Counting): void {
     const [first] = writes;
     const records = inserted.filter(counts).length;
     if (!first || records === 0) return;
-    transactionIn(options?.session, targetOf(first)['userId']).consume(quota, records);
+    transactionIn(options?.session, ownerIn(first)).consume(quota, records);
   });
   // An update of one record names one that exists.
   schema.pre(UPDATES, async function move(this: AnyQuery) {

@@ -7,7 +7,7 @@ import {
   type BulkWriteOptions,
   refuse,
   refuseOthers,
-  targetOf,
+  ownerIn,
   transactionIn,
   txOf,
   UPDATES,
@@ -74,7 +74,7 @@ export function tracked(
   schema.pre('bulkWrite', (writes, options: BulkWriteOptions = {}) => {
     if (options.tracked === false) return;
     for (const write of writes) {
-      const { revision } = transactionIn(options.session, targetOf(write)['userId']);
+      const { revision } = transactionIn(options.session, ownerIn(write));
       if ('insertOne' in write) {
         write.insertOne.document = { ...write.insertOne.document, revision };
       } else {

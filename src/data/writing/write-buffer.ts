@@ -167,13 +167,15 @@ export function updateIn(write: AnyBulkWriteOperation) {
   return 'updateMany' in write ? write.updateMany : undefined;
 }
 
-type Target = Readonly<Record<string, unknown>>;
+interface Owned {
+  userId?: unknown;
+}
 
-/** The filter, or the inserted document, of a write of a `bulkWrite`. */
-export function targetOf(write: AnyBulkWriteOperation): Target {
+/** The account whose data a write of a `bulkWrite` changes. */
+export function ownerIn(write: AnyBulkWriteOperation): unknown {
   // A write is an object with one key, such as `insertOne`.
-  const [body] = Object.values(write) as { filter?: Target; document?: Target }[];
-  return body?.filter ?? body?.document ?? {};
+  const [body] = Object.values(write) as { filter?: Owned; document?: Owned }[];
+  return (body?.filter ?? body?.document)?.userId;
 }
 
 /** The queries that update records which exist. */
@@ -230,8 +232,8 @@ export function grouped(schema: Schema): void {
       const buffer = WriteBuffer.of(options.session);
       const [first] = writes;
       if (!buffer || !first) return;
-      const owner = targetOf(first)['userId'];
-      if (writes.some((write) => targetOf(write)['userId'] !== owner)) {
+      const owner = ownerIn(first);
+      if (writes.some((write) => ownerIn(write) !== owner)) {
         throw new Error('All writes of a bulkWrite must be to one account.');
       }
       const { required, lean } = options;
