@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url';
 
 import { tlds } from '@hapi/tlds';
 
-import { hasMixedScripts, invisibleCharacter } from '../../../src/core/text/text';
+import { invisibleCharacter } from '../../../src/core/text/text';
 
 /** The longest name of a client, which people see. */
 export const MAX_NAME = 100;
@@ -13,8 +13,21 @@ const SPECIAL_TLDS = new Set(
     ' ',
   ),
 );
-/** Characters that look like a dot; NFKC turns others into one. */
-const DOTS = /[·•․‧∙⋅◦●▪˙。・｡．۔।܁܂ꓸ⸱⸳ꞏᐧ᛫჻𐄁]/gu;
+/** Letters, digits and the signs of a keyboard, also in full width: others may look like a dot. */
+const READABLE = /^[\p{L}\p{M}\x20-\x7e\uff01-\uff5e’–—®™©]*$/u;
+/** The recommended scripts (UAX #31, table 5), together if they are written together. */
+const SCRIPTS = [
+  ['Latin', 'Han', 'Hiragana', 'Katakana', 'Hangul', 'Bopomofo'],
+  ...'Arabic Armenian Bengali Cyrillic Devanagari Ethiopic Georgian Greek Gujarati Gurmukhi Hebrew Kannada'
+    .concat(' Khmer Lao Malayalam Myanmar Oriya Sinhala Tamil Telugu Thaana Thai Tibetan')
+    .split(' ')
+    .map((script) => [script]),
+].map((scripts) => {
+  const letters = scripts.map((script) => `\\p{sc=${script}}`).join('');
+  return new RegExp(`^[${letters}ー\\P{L}]*$`, 'u');
+});
+/** A dot or a letter that looks like one, also among signs as in `a[.]b`. */
+const DOT = /[^\p{L}\p{N}\s-]*[.ꞏॱ][^\p{L}\p{N}\s-]*/gu;
 const HOST = /[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu;
 
 /**
@@ -26,7 +39,9 @@ export function clientNameFault(name: string, ownHost?: string): string | undefi
   if (name.length > MAX_NAME) return `must have at most ${MAX_NAME} characters`;
   if (name.trim() === '') return 'must not be blank';
   if (invisibleCharacter(name) !== undefined) return 'must not contain invisible characters';
-  if (hasMixedScripts(name)) return 'must not mix scripts within a word';
+  if (!READABLE.test(name)) return 'must contain only letters, digits and common signs';
+  const isInOneScript = (word: string): boolean => SCRIPTS.some((letters) => letters.test(word));
+  if (!name.split(' ').every(isInOneScript)) return 'must not mix scripts within a word';
   const foreign = hostsIn(name).some((host) => domainToASCII(host) !== ownHost);
   if (!foreign && !/[a-z]:\/\//i.test(name)) return undefined;
   return ownHost === undefined
@@ -44,11 +59,10 @@ export function shownName(name: unknown, ownHost?: string): string | undefined {
 function hostsIn(text: string): string[] {
   // Without accents, which are easily overlooked.
   const plain = text
-    .replace(DOTS, '.')
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .replace(/ı/g, 'i')
-    .replace(DOTS, '.')
+    .replace(DOT, '.')
     .toLowerCase();
   return (plain.match(HOST) ?? []).filter((host) => host.split('.').slice(1).some(isTopLevel));
 }

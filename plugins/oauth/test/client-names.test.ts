@@ -49,17 +49,39 @@ test.each([
   ' \u00a0',
   'claude\u200b.ai',
   'claude\u2060.ai',
+  'claude[.]ai',
+  'claude(.)ai',
+  "claude'.'ai",
+  'claude。[ai]',
+  'claude⚫ai',
+  'claude●ai',
+  'claude⁃ai',
+  'claude٠ai',
+  'claudeꓸai',
+  'клодꓸрф',
+  'сlaude',
+  '\u202eia.edualc',
+  '\u2067claude\u2069',
+  'claude\ufe0e.ai',
+  'claude\u3164ai',
 ])('the name %j is not registered', async (name) => {
   const answer = bodyOf(await register({ client_name: name }).expect(400));
   expect(answer['error']).toBe('invalid_client_metadata');
 });
 
-test.each(['MCP CLI Proxy (0.1.15)', 'Node.js client v2.0', 'Dr. Fern, Ltd.', '植物ノート', 'Été'])(
-  'the name %j is registered',
-  async (name) => {
-    await register({ client_name: name }).expect(201);
-  },
-);
+test.each([
+  'MCP CLI Proxy (0.1.15)',
+  'Node.js client v2.0',
+  'Dr. Fern, Ltd.',
+  'Claude Code (plugin:plants:api) [dev]',
+  'Zoë’s plants – home & garden™',
+  '植物（ノート）2',
+  'Été',
+  'Мои растения: Plants',
+  'نباتات',
+])('the name %j is registered', async (name) => {
+  await register({ client_name: name }).expect(201);
+});
 
 test.each([
   'mailto:ada@example.com',

@@ -11,11 +11,6 @@ export function invisibleCharacter(text: string): string | undefined {
   return first === undefined ? undefined : codePointOf(first);
 }
 
-/** Whether a word has Latin letters beside Greek or Cyrillic ones, which look like them. */
-export function hasMixedScripts(text: string): boolean {
-  return /(?=\S*\p{sc=Latin})\S*[\p{sc=Greek}\p{sc=Cyrillic}]/u.test(text);
-}
-
 /** A text with its invisible characters shown as code points, for a terminal. */
 export function printable(text: string): string {
   return text.replace(INVISIBLE, (character) => `<${codePointOf(character)}>`);
