@@ -152,6 +152,20 @@ describe.each(FILLERS.map((filler) => [filler]))('%j for what a model left out',
     expect(await refused(me, 'delete_events', { eventIds: [filler] })).toMatch(/is required/);
   });
 
+  test('among the items of a list does not change which one an error names', async () => {
+    const { id } = await me.user.plant();
+    const fault = /seasons\[2\]\.to is required/;
+    const seasons = [...SCHEDULE.seasons, filler, { from: '05-01', everyDays: 3 }];
+    expect(await refused(me, 'create_schedule', { ...SCHEDULE, id, seasons })).toMatch(fault);
+    const schedules = [filler, filler, { ...SCHEDULE, seasons: [[], '', ...seasons] }];
+    const plants = [filler, { name: 'Fern' }, filler, { name: 'Ivy', schedules }];
+    const said = await refused(me, 'import_plants', { plants });
+    expect(said).toMatch(/plants\[3\]\.schedules\[2\]\.seasons\[4\]\.to is required/);
+    const photoIds = [filler, 'x', filler, 7];
+    const ofIds = await refused(me, 'create_event', { id, type: 'note', photoIds });
+    expect(ofIds).toMatch(/photoIds\[1\] must be .*photoIds\[3\] must be/);
+  });
+
   test('within an item of a list is left out', async () => {
     const { id } = await me.user.plant();
     const [winter] = SCHEDULE.seasons;

@@ -26,6 +26,25 @@ function itemsOf(values: readonly unknown[], item: Json | undefined): unknown[] 
   return items.length > 0 ? items : undefined;
 }
 
+/** The path of a field, such as `plants[1].name`, with the places of items among all that were given. */
+export function pathAsGiven(path: string, args: unknown): string {
+  let value = args;
+  return path.replace(/\[(\d+)\]|[^.[\]]+/g, (part, place: string | undefined) => {
+    if (place === undefined) {
+      value = isRecord(value) ? value[part] : undefined;
+      return part;
+    }
+    const given = Array.isArray(value) ? [...value.entries()].filter(isGiven) : [];
+    const [at, item] = given[Number(place)] ?? [place];
+    value = item;
+    return `[${at}]`;
+  });
+}
+
+function isGiven([, value]: [number, unknown]): boolean {
+  return givenOf(value, {}) !== undefined;
+}
+
 /** Unknown members stay, to be refused by name. */
 function membersOf(value: Readonly<Record<string, unknown>>, { properties }: JsonSchema): unknown {
   if (!isRecord(properties)) return value;

@@ -11,6 +11,7 @@ import {
   validationError,
 } from '../../../src/core/errors';
 import type { CatalogTool } from './catalog';
+import { pathAsGiven } from './given';
 import { MAX_LENGTH, withFirstItems } from './lengths';
 
 /** The result of an operation. */
@@ -37,8 +38,10 @@ export function errorResult(
   const message = error.message === rateLimited.meaning ? 'Too many requests.' : error.message;
   const idFaults = tool.arguments.idFaults(args);
   if (error.details) {
-    const others = error.details.slice(1).map((fault) => fault.message);
-    return failure(error.kind, [...idFaults, message, ...others].join(' '), nextStep(error, tool));
+    const faults = error.details.map(({ field, message: ofField }, index) =>
+      (index === 0 ? message : ofField).replace(field, () => pathAsGiven(field, args)),
+    );
+    return failure(error.kind, [...idFaults, ...faults].join(' '), nextStep(error, tool));
   }
   const isOfId = Object.values(tool.operation.params ?? {}).includes(error.kind);
   return isOfId && idFaults.length > 0
