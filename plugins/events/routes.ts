@@ -25,6 +25,7 @@ import {
   feedQuery,
   logCare,
   loggedCare,
+  monthPageQuery,
   monthQuery,
 } from './schema';
 import type { EventService } from './service';
@@ -35,6 +36,22 @@ interface Services {
   pages: EventPages;
   feed: EventFeed;
 }
+
+const monthTool = {
+  name: 'list_month_events',
+  description: 'List all events of a plant between two moments. Pro tier only.',
+};
+
+/** What the list of a month has in common with its pages. */
+const month = {
+  path: '/api/plants/{id}/events/month',
+  summary: "List a plant's events between two moments",
+  description:
+    'All events of a plant from `monthStart` to `monthEnd`, both included, in Unix milliseconds and at most 366 days apart. Only for tiers with the monthly view.',
+  access: { scope: 'plants:read' },
+  feature: monthlyView,
+  params: { id: plantNotFound },
+};
 
 /** Operations on events (docs/specification.md, 4.2). */
 export function routes({ events, bulk, pages, feed }: Services): Operation[] {
@@ -79,22 +96,20 @@ export function routes({ events, bulk, pages, feed }: Services): Operation[] {
       handler: ({ tx, params, body }) => events.create(tx, params.id, body),
     }),
     read({
-      path: '/api/plants/{id}/events/month',
-      summary: "List a plant's events between two moments",
-      description:
-        'All events of a plant from `monthStart` to `monthEnd`, both included, in Unix milliseconds and at most 366 days apart. Only for tiers with the monthly view.',
-      access: { scope: 'plants:read' },
-      feature: monthlyView,
-      params: { id: plantNotFound },
+      ...month,
       query: monthQuery,
-      response: {
-        schema: eventArray,
-        itemKey: ['id', 'occurredAt'],
-        description: 'The events, newest first',
-      },
+      response: { schema: eventArray, description: 'The events, newest first' },
       tool: {
-        name: 'list_month_events',
-        description: 'List all events of a plant between two moments. Pro tier only.',
+        ...monthTool,
+        // REST lists them whole.
+        instead: read({
+          ...month,
+          query: monthPageQuery,
+          response: { schema: eventList, description: 'A page of the events, newest first' },
+          errors: [invalidCursor],
+          tool: monthTool,
+          handler: ({ account, params, query }) => pages.list(account.id, params.id, query, query),
+        }),
       },
       handler: ({ account, params, query }) => pages.month(account.id, params.id, query),
     }),

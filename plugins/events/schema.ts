@@ -192,7 +192,7 @@ const MAX_MOMENT_MS = 8_640_000_000_000_000;
 const isMoment = (time: unknown): boolean =>
   Number.isSafeInteger(time) && Math.abs(Number(time)) <= MAX_MOMENT_MS;
 
-export const monthQuery = Joi.object<MonthQuery, true>({
+const MONTH: Joi.StrictSchemaMap<MonthQuery> = {
   monthStart: integer(-MAX_MOMENT_MS, MAX_MOMENT_MS)
     .required()
     .description('First moment, in Unix milliseconds'),
@@ -206,4 +206,14 @@ export const monthQuery = Joi.object<MonthQuery, true>({
     })
     .messages({ 'range.length': '{{#label}} must be at most 366 days after monthStart' })
     .description('Last moment, in Unix milliseconds; at most 366 days later'),
+};
+
+export const monthQuery = Joi.object<MonthQuery, true>(MONTH);
+
+export type MonthPageQuery = MonthQuery & PageQuery;
+
+/** The query of the same in pages. */
+export const monthPageQuery = Joi.object<MonthPageQuery, true>({
+  ...MONTH,
+  ...pageQuery('Events'),
 });

@@ -32,7 +32,7 @@ export function newestFirst(moment: string): Readonly<Record<string, 1 | -1>> {
 }
 
 /** A range of such a list, both ends included. */
-interface Range {
+export interface Range {
   from?: Date | undefined;
   to?: Date | undefined;
   /** Only what comes after this position, which is between `from` and `to`. */

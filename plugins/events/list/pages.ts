@@ -1,6 +1,6 @@
 import { batchesOf } from '../../../src/data/model/batches';
 import { LIVE } from '../../../src/data/model/models';
-import { decodeCursor, encodeCursor, inRange, pageOf, type Position } from '../../../src/data/page';
+import { decodeCursor, encodeCursor, inRange, pageOf, type Range } from '../../../src/data/page';
 import type { PageQuery } from '../../../src/fields/page';
 import { plantNotFound } from '../../plants';
 import type { EventContext } from '../context';
@@ -17,14 +17,22 @@ export class EventPages {
   }
 
   /**
-   * One page of a plant's events; it ends early if it would be too long.
+   * One page of a plant's events, or of those between two moments, both included; it ends early if it
+   * would be too long.
    *
    * @throws ApiError invalid_cursor, plant_not_found
    */
-  async list(userId: string, plantId: string, { limit, cursor }: PageQuery): Promise<EventList> {
-    const identity = [userId, plantId] as const;
+  async list(
+    userId: string,
+    plantId: string,
+    { limit, cursor }: PageQuery,
+    month?: MonthQuery,
+  ): Promise<EventList> {
+    const between = month ? [month.monthStart, month.monthEnd] : [];
+    const identity = [userId, plantId, ...between] as const;
     const after = cursor === undefined ? undefined : decodeCursor(identity, cursor);
-    const found = await this.#find(userId, plantId, after, limit + 1);
+    const range = { ...(month && momentsOf(month)), after };
+    const found = await this.#find(userId, plantId, range, limit + 1);
     return pageOf(
       { found, limit },
       (events) => presentEvents(this.#context.photos, { userId }, events),
@@ -52,11 +60,11 @@ export class EventPages {
   async *#between(
     userId: string,
     ofPlants: object,
-    { monthStart, monthEnd }: MonthQuery,
+    month: MonthQuery,
     options: { hint?: typeof LIVE_INDEXES.all } = {},
   ): AsyncGenerator<EventView[]> {
-    const month = inRange('occurredAt', { from: new Date(monthStart), to: new Date(monthEnd) });
-    const found = this.#context.model.find({ ...ofPlants, ...month }, null, options);
+    const filter = { ...ofPlants, ...inRange('occurredAt', momentsOf(month)) };
+    const found = this.#context.model.find(filter, null, options);
     for await (const batch of batchesOf<EventDocument>(found.of({ userId }).sort(NEWEST_FIRST))) {
       yield* presentEvents(this.#context.photos, { userId }, batch);
     }
@@ -65,10 +73,10 @@ export class EventPages {
   async #find(
     userId: string,
     plantId: string,
-    after: Position | undefined,
+    range: Range,
     limit: number,
   ): Promise<EventDocument[]> {
-    const filter = { ...liveOf(plantId), ...inRange('occurredAt', { after }) };
+    const filter = { ...liveOf(plantId), ...inRange('occurredAt', range) };
     const [isThere, found] = await Promise.all([
       this.#context.plants.exists({ userId }, plantId),
       this.#context.model.find(filter).of({ userId }).sort(NEWEST_FIRST).limit(limit).lean(),
@@ -80,4 +88,8 @@ export class EventPages {
 
 function liveOf(plantId: string) {
   return { ...LIVE, plantId };
+}
+
+function momentsOf({ monthStart, monthEnd }: MonthQuery): Range {
+  return { from: new Date(monthStart), to: new Date(monthEnd) };
 }
