@@ -24,9 +24,13 @@ export class AccountLists {
     return found.map(asAccount);
   }
 
-  /** The time zones of all accounts. */
-  async timezones(): Promise<string[]> {
-    return this.#accounts.distinct('timezone').exec();
+  /** The time zones of all accounts, each with one account in it. */
+  async timezones(): Promise<{ timezone: string; userId: string }[]> {
+    return this.#accounts.aggregate([
+      { $sort: { timezone: 1, remindAt: 1, _id: 1 } },
+      { $group: { _id: '$timezone', userId: { $first: '$_id' } } },
+      { $project: { _id: 0, timezone: '$_id', userId: 1 } },
+    ]);
   }
 
   /** The accounts in a time zone that are reminded after one time of day, up to another. */

@@ -111,7 +111,7 @@ export const tokenModel = sharedModel<TokenDocument>(
 
 /** The tier now: free once it has ended. */
 export function tierNow(tier: Tier, until: Date | null | undefined): Tier {
-  return until && until.getTime() <= Date.now() ? 'free' : tier;
+  return until && until <= new Date() ? 'free' : tier;
 }
 
 /** The defaults of preferences. */

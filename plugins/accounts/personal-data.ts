@@ -88,7 +88,7 @@ export class PersonalData {
     const left = Object.entries(await this.#count(userId)).filter(([, count]) => count > 0);
     if (left.length === 0) return;
     const records = left.map(([name, count]) => `${count} of ${name}`).join(', ');
-    throw new CommandError(`Not all of ${userId} was deleted; left are ${records}.`);
+    throw new CommandError(`Not all data of the account was deleted; left are ${records}.`);
   }
 
   /** Closes the account of `tx`: its tokens are refused, and nothing is written to it any more. */
@@ -111,11 +111,10 @@ export class PersonalData {
       everySeconds: 60,
       run: async (stopping) => {
         const closed = await this.#accounts.find({ deletingSince: { $exists: true } }).lean();
-        await forEachTried(
-          closed,
-          ({ _id: userId }) => this.deleteUser(userId, () => undefined),
-          () => stopping.aborted,
-        );
+        await forEachTried(closed, ({ _id: userId }) => this.deleteUser(userId, () => undefined), {
+          accountOf: ({ _id: userId }) => userId,
+          isOver: () => stopping.aborted,
+        });
       },
     };
   }

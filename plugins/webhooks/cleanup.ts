@@ -1,7 +1,7 @@
 import type { PipelineStage, QueryFilter } from 'mongoose';
 
 import { forEachTried } from '../../src/core/each';
-import { idText, type StoredId } from '../../src/core/ids';
+import type { StoredId } from '../../src/core/ids';
 import type { Host } from '../../src/plugins/host';
 import type { Job } from '../../src/plugins/plugin';
 import { type Delivery, deliveryModel, webhookModel } from './model';
@@ -38,10 +38,10 @@ export function cleanup(host: Host, outbox: Outbox, service: Webhooks): Job {
       ];
       const groups = await deliveries.aggregate<{ _id: StoredId }>(stages);
       // Read later, so that those made meanwhile are among them.
-      const all = new Map((await webhooks.find().lean()).map((each) => [idText(each._id), each]));
-      await forEachTried(groups, async (group) => {
+      const all = new Map((await webhooks.find().lean()).map((each) => [String(each._id), each]));
+      const items = groups.map((group) => ({ group, webhook: all.get(String(group._id)) }));
+      const clean = async ({ group, webhook }: (typeof items)[number]): Promise<void> => {
         const { webhookId, status } = waitingFor(group);
-        const webhook = all.get(idText(group._id));
         if (!webhook) {
           await deleteOldest({ webhookId });
           return;
@@ -52,7 +52,9 @@ export function cleanup(host: Host, outbox: Outbox, service: Webhooks): Job {
         if (listed > MAX_LISTED) {
           await deleteOldest({ webhookId, status: { $ne: status } }, listed - MAX_LISTED);
         }
-      });
+      };
+      const isOver = (): boolean => stopping.aborted;
+      await forEachTried(items, clean, { accountOf: ({ webhook }) => webhook?.userId, isOver });
     },
   };
 }

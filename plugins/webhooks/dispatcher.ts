@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import pLimit, { type LimitFunction } from 'p-limit';
 
+import { Failures } from '../../src/core/each';
 import { idText } from '../../src/core/ids';
 import type { Reading } from '../../src/core/metrics';
 import { calendarOf, DAY_MS } from '../../src/core/time';
@@ -39,6 +40,8 @@ interface Endpoint {
   accounts: Map<string, Promise<void>>;
   /** Accounts that are left to the next turn, since an error of ours stopped their deliveries. */
   failed: Set<string>;
+  /** Whether it is itself left to the next turn. */
+  hasFailed: boolean;
 }
 
 /** One turn of a process that holds the lease. */
@@ -46,7 +49,7 @@ interface Turn {
   endsAt: number;
   stopping: AbortSignal;
   endpoints: Map<string, Endpoint>;
-  failures: unknown[];
+  failures: Failures;
   /** Whether more deliveries may be due than were fetched. */
   hasMore: boolean;
 }
@@ -103,14 +106,14 @@ export class Dispatcher {
       endsAt: performance.now() + TURN_MS,
       stopping,
       endpoints: new Map(),
-      failures: [],
+      failures: new Failures(),
       hasMore: true,
     };
     for (;;) {
       const mayFetch = this.#mayContinue(turn);
       if (mayFetch) {
         await this.#fetch(turn).catch((error: unknown) => {
-          turn.failures.push(error);
+          turn.failures.add(error);
           turn.endsAt = 0;
         });
       }
@@ -121,7 +124,7 @@ export class Dispatcher {
       await Promise.race([sleep(FETCH_EVERY_MS), Promise.all(sending)]);
     }
     stopping.removeEventListener('abort', abort);
-    if (turn.failures.length > 0) throw turn.failures[0];
+    turn.failures.throwIfAny();
   }
 
   #mayContinue({ endsAt, stopping }: Turn): boolean {
@@ -135,28 +138,34 @@ export class Dispatcher {
     turn.hasMore = false;
     await this.#refresh(turn.endpoints);
     for (const endpoint of turn.endpoints.values()) {
-      const { webhook, limit, accounts, failed } = endpoint;
-      if (!webhook.active) continue;
-      // Only once all fetched before are being sent.
-      if (limit.pendingCount > 0) {
-        turn.hasMore = true;
-        continue;
-      }
-      const due = await this.#queue.dueAccounts(webhook, ACCOUNTS_PER_FETCH);
-      const found = due.filter((userId) => !accounts.has(userId) && !failed.has(userId));
-      if (due.length === ACCOUNTS_PER_FETCH && found.length > 0) turn.hasMore = true;
-      for (const userId of found) this.#begin(turn, endpoint, userId);
+      if (!endpoint.webhook.active || endpoint.hasFailed) continue;
+      await this.#fetchFor(turn, endpoint).catch((error: unknown) => {
+        endpoint.hasFailed = true;
+        fail(turn, error, endpoint.webhook.userId);
+      });
     }
+  }
+
+  async #fetchFor(turn: Turn, endpoint: Endpoint): Promise<void> {
+    const { webhook, limit, accounts, failed } = endpoint;
+    if (webhook.isResumed) await this.#queue.resume(webhook);
+    // Only once all fetched before are being sent.
+    if (limit.pendingCount > 0) {
+      turn.hasMore = true;
+      return;
+    }
+    const due = await this.#queue.dueAccounts(webhook, ACCOUNTS_PER_FETCH);
+    const found = due.filter((userId) => !accounts.has(userId) && !failed.has(userId));
+    if (due.length === ACCOUNTS_PER_FETCH && found.length > 0) turn.hasMore = true;
+    for (const userId of found) this.#begin(turn, endpoint, userId);
   }
 
   #begin(turn: Turn, endpoint: Endpoint, userId: string): void {
     const { limit, accounts, failed } = endpoint;
     const sent = limit(() => this.#sendSome(turn, endpoint, userId))
       .catch((error: unknown) => {
-        turn.failures.push(error);
         failed.add(userId);
-        // The others would fail too, one after the other.
-        if (isConnectionError(error)) turn.endsAt = 0;
+        fail(turn, error, userId);
       })
       .finally(() => accounts.delete(userId));
     accounts.set(userId, sent);
@@ -167,13 +176,12 @@ export class Dispatcher {
     const active = new Map((await this.#queue.active()).map((each) => [idText(each._id), each]));
     for (const [id, { webhook }] of endpoints) webhook.active = active.has(id);
     for (const [id, webhook] of active) {
-      if (webhook.isResumed) await this.#queue.resume(webhook);
       const endpoint = endpoints.get(id);
       // The same object, which attempts in progress look at.
       if (endpoint) Object.assign(endpoint.webhook, webhook);
       else {
         const limit = pLimit(MAX_CONCURRENT);
-        const sending = { accounts: new Map(), failed: new Set<string>() };
+        const sending = { accounts: new Map(), failed: new Set<string>(), hasFailed: false };
         endpoints.set(id, { webhook, limit, pace: pLimit(1), ...sending });
       }
     }
@@ -213,6 +221,12 @@ export class Dispatcher {
     }
     return false;
   }
+}
+
+function fail(turn: Turn, error: unknown, userId: string): void {
+  turn.failures.add(error, userId);
+  // The others would fail too, one after the other.
+  if (isConnectionError(error)) turn.endsAt = 0;
 }
 
 function hasFailedTooLong({ failingSince }: Webhook | Delivery): boolean {

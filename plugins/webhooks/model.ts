@@ -122,13 +122,24 @@ export const deliveryModel = sharedModel<Delivery>(
     .index({ expiresAt: 1 }, { expireAfterSeconds: 0 }),
 );
 
-/** The time up to which events that only time causes were recorded. */
-export const progressModel = sharedModel<{ _id: string; until: Date }>(
+interface Progress {
+  _id: string;
+  until: Date;
+  /** Accounts whose events failed, and when they were first tried; missing in earlier versions. */
+  failed?: { userId: string; at: Date }[];
+}
+
+/** The time up to which events that only time causes were recorded, except some that failed. */
+export const progressModel = sharedModel<Progress>(
   'WebhookProgress',
   'the time is that of all accounts',
   { oneShard: 'two records' },
-  new Schema(
-    { _id: { type: String, required: true }, until: { type: Date, required: true } },
+  new Schema<Progress>(
+    {
+      _id: { type: String, required: true },
+      until: { type: Date, required: true },
+      failed: [{ _id: false, userId: String, at: Date }],
+    },
     { collection: 'webhookClocks' },
   ),
 );

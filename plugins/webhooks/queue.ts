@@ -1,7 +1,7 @@
 import { asUuid } from '../../src/core/ids';
 import { DAY_MS, HOUR_MS } from '../../src/core/time';
 import type { Host } from '../../src/plugins/host';
-import { type Delivery, deliveryModel, type Webhook, webhookModel } from './model';
+import { type Delivery, deliveryModel, type EventName, type Webhook, webhookModel } from './model';
 
 const FIRST_RETRY_MS = 5000;
 const LONGEST_RETRY_MS = HOUR_MS;
@@ -32,10 +32,18 @@ export class DeliveryQueue {
     return this.#webhooks.find({ active: true }).lean();
   }
 
+  /** The active webhooks that subscribe to an event. */
+  async subscribed(type: EventName): Promise<Webhook[]> {
+    return (await this.active()).filter(({ events }) => events.includes(type));
+  }
+
   /** Whether any delivery is due. */
   async isDue(): Promise<boolean> {
     for (const each of await this.active()) {
-      if (each.isResumed || (await this.#deliveries.exists(dueFor(each)))) return true;
+      if (each.isResumed) return true;
+      // The delivery reports the error, and others may be due.
+      const found = this.#deliveries.exists(dueFor(each)).exec();
+      if (await found.catch(() => true)) return true;
     }
     return false;
   }

@@ -15,6 +15,7 @@ import type { Settings } from '../core/settings/settings';
 import { IdempotencyStore } from '../data/idempotency/idempotency';
 import type { Operation } from '../plugins/operation';
 import {
+  type Job,
   type Plugin,
   type PluginRuntime,
   type SeedKind,
@@ -113,7 +114,7 @@ export class App {
     }
     const jobs = hostJobs(this, this.#idempotency, () => this.#mongodbUri);
     const all = [...jobs, ...contributions.flatMap((each) => each.jobs ?? [])];
-    this.#jobs = new JobRunner(all, { log, metrics });
+    this.#jobs = new JobRunner(all, { log, metrics, accounts: connections });
   }
 
   /**
@@ -190,6 +191,10 @@ export class App {
 
   get description(): ApiDescription {
     return describeApi(this.plugins, this.settings);
+  }
+
+  get jobs(): readonly Job[] {
+    return this.#jobs.jobs;
   }
 
   startJobs(): void {

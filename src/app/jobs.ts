@@ -1,7 +1,9 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Logger } from 'pino';
 
+import { PartialFailure } from '../core/each';
 import type { Metrics } from '../core/metrics';
 import { reasonOf } from '../core/values';
 import { isConnectionError } from '../data/mongodb/errors';
@@ -16,18 +18,31 @@ import { pruneDeletions } from '../data/changes/deletions';
 import type { WriteQueue } from '../data/writing/write-queue';
 import { scheduledBackups } from './backup/schedule';
 
+interface RunnerDependencies {
+  log: Logger;
+  metrics: Metrics;
+  accounts: {
+    /** Returns the pseudonym of an account in the log (see `AccountHash`). */
+    hashAccount(accountId: string): string;
+  };
+}
+
 /** Runs each job at once and then at its interval; runs of the same job never overlap. */
 export class JobRunner {
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<void>>();
-  readonly #jobs: readonly Job[];
+  readonly jobs: readonly Job[];
   readonly #log: Logger;
+  readonly #accounts: RunnerDependencies['accounts'];
   readonly #lastSuccess;
   readonly #failures;
 
-  constructor(jobs: readonly Job[], { log, metrics }: { log: Logger; metrics: Metrics }) {
-    this.#jobs = jobs;
+  constructor(jobs: readonly Job[], { log, metrics, accounts }: RunnerDependencies) {
+    this.jobs = jobs;
+    // Each job waits for it.
+    setMaxListeners(0, this.#stopping.signal);
     this.#log = log;
+    this.#accounts = accounts;
     this.#lastSuccess = metrics.gauge(
       'job_last_success_timestamp_seconds',
       'When a job last succeeded; until then, when the server started it',
@@ -39,7 +54,7 @@ export class JobRunner {
   }
 
   start(): void {
-    for (const job of this.#jobs) {
+    for (const job of this.jobs) {
       // Lets an alert notice a job that never succeeds.
       this.#lastSuccess.set({ job_name: job.name }, Date.now() / 1000);
       const loop = this.#loop(job);
@@ -57,31 +72,37 @@ export class JobRunner {
   async #loop(job: Job): Promise<void> {
     const { signal } = this.#stopping;
     const isStopping = (): boolean => signal.aborted;
-    let isFailing = false;
+    /** The accounts that the last run failed for; undefined if it succeeded. */
+    let failing: readonly string[] | undefined;
     while (!isStopping()) {
       try {
         await job.run(signal);
         // An aborted run is no success.
         if (isStopping()) return;
         this.#lastSuccess.set({ job_name: job.name }, Date.now() / 1000);
-        if (isFailing) this.#log.info({ job: job.name }, 'A failed job has recovered');
-        isFailing = false;
+        if (failing) this.#log.info({ job: job.name }, 'A failed job has recovered');
+        failing = undefined;
       } catch (error) {
         this.#failures.inc({ job_name: job.name });
-        // Log only the first of consecutive failures: a job may run every second.
-        if (!isFailing) this.#logFailure(job, error);
-        isFailing = true;
+        const accounts = error instanceof PartialFailure ? error.accounts : [];
+        // Not each of consecutive failures, but each account: a job may run every second.
+        if (!failing || accounts.some((each) => failing?.includes(each) !== true)) {
+          this.#logFailure(job, error instanceof PartialFailure ? error.cause : error, accounts);
+        }
+        failing = accounts;
       }
       // The signal ends the pause early.
       await sleep(job.everySeconds * 1000, undefined, { signal }).catch(() => undefined);
     }
   }
 
-  #logFailure({ name: job }: Job, error: unknown): void {
+  #logFailure({ name: job }: Job, error: unknown, failing: readonly string[]): void {
+    const accounts = failing.map((each) => this.#accounts.hashAccount(each));
+    const about = { job, ...(accounts.length > 0 && { accounts }) };
     const message = 'A job failed; it will be retried';
     // A stack trace adds nothing when MongoDB is unreachable.
-    if (isConnectionError(error)) this.#log.warn({ job, reason: reasonOf(error) }, message);
-    else this.#log.error({ job, err: error }, message);
+    if (isConnectionError(error)) this.#log.warn({ ...about, reason: reasonOf(error) }, message);
+    else this.#log.error({ ...about, err: error }, message);
   }
 }
 

@@ -325,6 +325,14 @@ describe('data of an earlier version', () => {
     await service.close();
   });
 
+  test('an account in a time zone that is unknown does not stop the migration of others', async () => {
+    const user = await oldData(aGarden);
+    const unknown = { $set: { timezone: 'No/Zone' } };
+    await client.db().collection<{ _id: string }>('accounts').updateOne({ _id: user.id }, unknown);
+    expect(await cli.run('migrate', 'up')).toMatchObject({ code: 0 });
+    expect(await client.db().collection('events').countDocuments({ occurredOn: null })).toBe(0);
+  });
+
   test('streaks that an earlier version stored are dropped, and insights stay the same', async () => {
     let before: unknown;
     const user = await oldData(async (someone) => {

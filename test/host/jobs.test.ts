@@ -1,8 +1,9 @@
 import pino from 'pino';
 
+import { forEachTried } from '../../src/core/each';
 import { Metrics } from '../../src/core/metrics';
 import { until } from '../support/processes';
-import { JobRunner } from '../support/program';
+import { JobRunner } from '../../src/app/jobs';
 
 test('a failed job is counted, and its recovery is logged, unless a shutdown aborted it', async () => {
   const lines: string[] = [];
@@ -18,7 +19,8 @@ test('a failed job is counted, and its recovery is logged, unless a shutdown abo
     },
   };
   const metrics = new Metrics();
-  const jobs = new JobRunner([job], { log, metrics });
+  const accounts = { hashAccount: (id: string) => `hash of ${id}` };
+  const jobs = new JobRunner([job], { log, metrics, accounts });
   jobs.start();
   await until(() => ends.length === 0);
   await jobs.stop();
@@ -28,4 +30,29 @@ test('a failed job is counted, and its recovery is logged, unless a shutdown abo
     'A job failed; it will be retried',
   ]);
   expect(await metrics.text()).toContain('plantcare_job_failures_total{job_name="backup"} 3\n');
+});
+
+test('each account that fails is logged once, by its hash, until it succeeds', async () => {
+  const lines: string[] = [];
+  const log = pino({}, { write: (line) => lines.push(line) });
+  const runs = [['ada'], ['ada'], ['ada', 'bob'], [], ['ada']];
+  const run = async (): Promise<void> => {
+    const failing = runs.shift() ?? ['ada'];
+    const fail = async (account: string) => {
+      if (failing.includes(account)) throw new Error('It cannot be read.');
+    };
+    await forEachTried(['ada', 'bob', 'eve'], fail, { accountOf: (account) => account });
+  };
+  const accounts = { hashAccount: (id: string) => `hash of ${id}` };
+  const job = { name: 'reminders', everySeconds: 0.01, run };
+  const jobs = new JobRunner([job], { log, metrics: new Metrics(), accounts });
+  jobs.start();
+  await until(() => runs.length === 0);
+  await jobs.stop();
+  expect(lines.map((line) => (JSON.parse(line) as { accounts?: string[] }).accounts)).toEqual([
+    ['hash of ada'],
+    ['hash of ada', 'hash of bob'],
+    undefined,
+    ['hash of ada'],
+  ]);
 });

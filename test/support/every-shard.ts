@@ -3,7 +3,7 @@
  * (docs/scaling.md, "A sharded cluster").
  */
 export const EVERY_SHARD: Readonly<Record<string, string>> = {
-  'accounts.distinct': 'the job of reminders: the time zones of all accounts',
+  'accounts.aggregate': 'the job of reminders: the time zones of all accounts',
   'accounts.find': 'commands that list all accounts',
   'accounts.find _id, deletingSince': '`GET /api/accounts`: the list of all accounts',
   'accounts.find deletingSince':

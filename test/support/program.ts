@@ -17,7 +17,6 @@ export { GardenExport } from '../../plugins/transfer/garden-export';
 export { App } from '../../src/app/app';
 export { writeArchive } from '../../src/app/backup/archive-writer';
 export { certificate } from '../../src/app/doctor/machine';
-export { JobRunner } from '../../src/app/jobs';
 export { onFirstStart } from '../../src/app/seeds';
 export { loadSeeds } from '../../src/app/seeds';
 export { startProgram } from '../../src/app/program';

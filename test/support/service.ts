@@ -117,8 +117,7 @@ export async function startService(options?: ServiceOptions): Promise<TestServic
     },
     anonymous: supertest(url),
     runJob: async (name, stopping = new AbortController().signal) => {
-      const jobs = app.plugins.flatMap(({ contribution }) => contribution.jobs ?? []);
-      const job = jobs.find((each) => each.name === name);
+      const job = app.jobs.find((each) => each.name === name);
       if (!job) throw new Error(`There is no job named ${name}.`);
       await job.run(stopping);
     },

@@ -1,5 +1,6 @@
 import type { ClientSession } from 'mongoose';
 
+import { Failures } from '../../../src/core/each';
 import { isAccountGone } from '../../../src/core/identity';
 import { anyOf, idText, toStoredId } from '../../../src/core/ids';
 import { LIVE } from '../../../src/data/model/models';
@@ -52,26 +53,27 @@ export class PlantDeletions {
       name: 'mark the events of deleted plants deleted',
       everySeconds: 1,
       run: async (stopping) => {
-        const failures = new Map<string, unknown>();
+        const failures = new Failures();
+        const failed = new Set<string>();
         for (let isUnfinished = true; isUnfinished;) {
           isUnfinished = false;
           // Read again in each round, so that new deletions do not wait for long ones.
           const plants = await this.#plants.find().acrossAccounts('a job of the server').lean();
           for (const { userId, _id } of plants) {
             const plantId = idText(_id);
-            if (failures.has(plantId)) continue;
+            if (failed.has(plantId)) continue;
             if (stopping.aborted) return;
             try {
               if (!(await this.#finishSome(userId, plantId))) isUnfinished = true;
             } catch (error) {
               // A failed one is retried by the next run. A deleted account takes its events along.
-              if (!isAccountGone(error)) failures.set(plantId, error);
+              if (isAccountGone(error)) continue;
+              failed.add(plantId);
+              failures.add(error, userId);
             }
           }
         }
-        // Of several failures one is logged.
-        const [failure] = failures.values();
-        if (failures.size > 0) throw failure;
+        failures.throwIfAny();
       },
     };
   }

@@ -5,7 +5,12 @@ import { record, records } from '../../../test/support/client';
 import { resetClock, setClock } from '../../../test/support/clock';
 import { listening } from '../../../test/support/listening';
 import { until } from '../../../test/support/processes';
-import { accountsPlugin, startProxiedService, userOf } from '../../../test/support/program';
+import {
+  accountsPlugin,
+  startProxiedService,
+  toStoredId,
+  userOf,
+} from '../../../test/support/program';
 import type { ProxiedService } from '../../../test/support/proxied-service';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { anyInstant, bodyOf } from '../../../test/support/shapes';
@@ -247,6 +252,27 @@ test('a 410 switches a webhook off; when switched on again, it continues where i
       actor: expect.objectContaining({ type: 'server' }) as object,
     }),
   );
+});
+
+test('a webhook whose deliveries cannot be resumed delays no other, and is tried again', async () => {
+  const { path, id } = await webhookOf(shop, `${receiver.url}/broken`, 'plant.created');
+  await webhookOf(shop, `${receiver.url}/good`, 'plant.created');
+  const ada = await person();
+  await shop.patch(path, { active: false }).expect(200);
+  await shop.patch(path, { active: true }).expect(200);
+  await ada.plant();
+  const { db } = service.app.database.connection;
+  const refuse = (validator: object) => db?.command({ collMod: 'webhooks', validator });
+  await refuse({ $nor: [{ _id: toStoredId(id), isResumed: false }] });
+  try {
+    await expect(deliver()).rejects.toMatchObject({ accounts: [shop.id] });
+  } finally {
+    await refuse({});
+  }
+  const paths = () => receiver.of(ada.id).map((message) => message.path);
+  expect(paths()).toEqual(['/good']);
+  await deliver();
+  expect(paths()).toEqual(['/good', '/broken']);
 });
 
 test('a webhook that fails for three days is switched off', async () => {

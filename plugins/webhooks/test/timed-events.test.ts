@@ -2,7 +2,12 @@ import { backendOf } from '../../../test/support/backend';
 import { record, records } from '../../../test/support/client';
 import { resetClock, setClock } from '../../../test/support/clock';
 import { until } from '../../../test/support/processes';
-import { commandsDuring, filtersOf, startProxiedService } from '../../../test/support/program';
+import {
+  commandsDuring,
+  filtersOf,
+  startProxiedService,
+  startService,
+} from '../../../test/support/program';
 import type { ProxiedService } from '../../../test/support/proxied-service';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { Receiver, webhookOf } from './receiver';
@@ -276,4 +281,80 @@ test('an account whose care or deliveries cannot be read delays no other, and is
   await deliveries.updateOne({ userId }, { $set: { dayIn: 'UTC' } });
   await service.runJob('webhook delivery');
   for (const { id } of people) expect(receiver.of(id)).toHaveLength(1);
+});
+
+/** Three people to be reminded at seven, in the order in which they are. */
+async function inOrder(): Promise<[TestUser, ...TestUser[]]> {
+  const people = await Promise.all(Array.from({ length: 3 }, () => thirsty('UTC')));
+  const [first = shop, ...others] = people.sort((a, b) => (a.id < b.id ? -1 : 1));
+  return [first, ...others];
+}
+
+test.each([
+  ['timezone', 'No/Zone'],
+  ['timezone', 7],
+  ['tierUntil', 'never'],
+  ['createdAt', 'never'],
+  ['language', 7],
+])('an account whose %s is stored as %j stops no reminders of others', async (field, value) => {
+  const [bad, ...good] = await inOrder();
+  const _id = bad.id as never; // Other collections have UUIDs.
+  await runAt('2037-01-02T06:59:00Z');
+  await collection('accounts').updateOne({ _id }, { $set: { [field]: value } });
+  await runAt('2037-01-02T07:00:00Z').catch((error: unknown) => {
+    expect(error).toMatchObject({ accounts: [bad.id] });
+  });
+  for (const user of good) expect(await days(user)).toEqual(['2037-01-02']);
+  await collection('accounts').deleteOne({ _id });
+});
+
+test('a reminder that failed is tried again by another process, as the person now wants it', async () => {
+  const people = await inOrder();
+  const [plain, later = shop, never = shop] = people;
+  const plants = collection('plants');
+  const userId = { $in: people.map(({ id }) => id) };
+  const [stored] = await plants.find({ userId }).toArray();
+  await plants.updateMany({ userId }, { $set: { createdAt: 'never' } });
+  await runAt('2037-01-02T06:59:00Z');
+  await expect(runAt('2037-01-02T07:00:00Z')).rejects.toThrow();
+  await plants.updateMany({ userId }, { $set: { createdAt: stored?.['createdAt'] as Date } });
+  await later.patch('/api/account', { remindAt: '07:30' }).expect(200);
+  await never.patch('/api/account', { remindAt: null }).expect(200);
+  const env = { WEBHOOK_ALLOW_PRIVATE: 'true' };
+  const other = await startService({ jobs: false, env, mongodbUri: proxied.directUri });
+  const runThere = async (moment: string): Promise<unknown[]> => {
+    setClock(moment);
+    await other.runJob('webhook reminders');
+    return Promise.all(people.map(days));
+  };
+  expect(await runThere('2037-01-02T07:02:00Z')).toEqual([['2037-01-02'], [], []]);
+  expect(await runThere('2037-01-02T07:30:00Z')).toEqual([['2037-01-02'], ['2037-01-02'], []]);
+  await other.close();
+  expect(await days(plain)).toHaveLength(1);
+});
+
+test('the end of a tier that could not be recorded is recorded later, unless the tier was changed', async () => {
+  const people = await inOrder();
+  for (const { id } of people) {
+    const tierUntil = '2037-02-01T06:30:00Z';
+    await shop.put(`/api/accounts/${id}`, { tier: 'pro', tierUntil }).expect(200);
+  }
+  await runAt('2037-02-01T06:29:00Z');
+  const { db } = service.app.database.connection;
+  const refuse = (validator: object) => db?.command({ collMod: 'webhookDeliveries', validator });
+  const [late, changed = shop, fine = shop] = people;
+  await refuse({ userId: { $nin: [late.id, changed.id] } });
+  try {
+    await expect(runAt('2037-02-01T06:30:30Z')).rejects.toMatchObject({
+      accounts: expect.arrayContaining([late.id, changed.id]) as unknown,
+    });
+  } finally {
+    await refuse({});
+  }
+  await shop.put(`/api/accounts/${changed.id}`, { tier: 'pro' }).expect(200);
+  await runAt('2037-02-01T06:31:00Z', '2037-02-01T06:32:00Z');
+  const tiers = async ({ id }: TestUser) =>
+    (await deliveriesOf(id)).map(({ data }) => data['tier']);
+  expect([await tiers(late), await tiers(fine)]).toEqual([['free'], ['free']]);
+  expect(await tiers(changed)).toEqual(['pro']);
 });

@@ -12,6 +12,7 @@ import {
   type Acting,
   type AuditEntry,
   accountChain,
+  accountOfChain,
   contentOf,
   SERVICE_CHAIN,
 } from './entry';
@@ -171,14 +172,19 @@ export class AuditLog {
       { $match: { time: { $lt: before } } },
       { $group: { _id: '$chain' } },
     ]);
-    await forEachTried(chains, async ({ _id: chain }) => {
-      let isDone = false;
-      while (!isDone && stopping?.aborted !== true) {
-        isDone = await this.transact(({ session }) =>
-          pruneChain(this.#chains(session), chain, before),
-        );
-      }
-    });
+    const isOver = (): boolean => stopping?.aborted === true;
+    await forEachTried(
+      chains,
+      async ({ _id: chain }) => {
+        let isDone = false;
+        while (!isDone && !isOver()) {
+          isDone = await this.transact(({ session }) =>
+            pruneChain(this.#chains(session), chain, before),
+          );
+        }
+      },
+      { accountOf: ({ _id: chain }) => accountOfChain(chain), isOver },
+    );
   }
 }
 

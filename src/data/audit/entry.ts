@@ -71,11 +71,15 @@ export function accountChain(userId: string): string {
   return ACCOUNT_PREFIX + userId;
 }
 
+/** The account of a chain; undefined for the chain of the service. */
+export function accountOfChain(chain: string): string | undefined {
+  return chain.startsWith(ACCOUNT_PREFIX) ? chain.slice(ACCOUNT_PREFIX.length) : undefined;
+}
+
 /** The name of a chain in a sentence. */
 export function chainName(chain: string): string {
-  return chain.startsWith(ACCOUNT_PREFIX)
-    ? `account ${chain.slice(ACCOUNT_PREFIX.length)}`
-    : `the ${chain}`;
+  const userId = accountOfChain(chain);
+  return userId === undefined ? `the ${chain}` : `account ${userId}`;
 }
 
 /** The entry of an act. */

@@ -59,7 +59,7 @@ export async function pruneDeletions(
   await forEachTried(
     accountsWithDeletions(dependencies.database),
     (userId) => unlessGone(prune(dependencies, userId, limits, stopping)),
-    () => stopping.aborted,
+    { accountOf: (userId) => userId, isOver: () => stopping.aborted },
   );
 }
 

@@ -138,7 +138,14 @@ export async function calendarsOf(
   const accounts = run.collection('accounts').find(filter, { projection: { timezone: 1 } });
   const zones = new Map<string, string>();
   for await (const { _id, timezone } of accounts) zones.set(String(_id), String(timezone));
-  return (userId) => calendarOf(zones.get(String(userId)) ?? NO_ZONE);
+  return (userId) => {
+    try {
+      return calendarOf(zones.get(String(userId)) ?? NO_ZONE);
+    } catch {
+      // This Node does not know the zone, and one account must not stop the migration of all.
+      return calendarOf(NO_ZONE);
+    }
+  };
 }
 
 /**
