@@ -4,7 +4,6 @@ import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 
 import { rateLimited } from '../../../src/core/errors';
-import { PrivateAddressError } from '../../../src/core/http/public-address';
 import { fetchPublic } from '../../../src/core/http/public-fetch';
 import { SwitchSetting } from '../../../src/core/settings/settings';
 import { HOUR_MS } from '../../../src/core/time';
@@ -27,10 +26,19 @@ const MAX_FAILED = 1000;
 /** Nothing came back from the host of a document. */
 export class UnreachableHost extends Error {}
 
-/** How many hosts must be unreachable before operators are warned: anybody may name one that does not exist. */
-const MANY_HOSTS = 3;
+/**
+ * Documents that are there, of assistants that do not register. Only a failure to fetch one of them says
+ * something about the way out of this server: anybody may name a host that does not answer.
+ */
+const KNOWN: ReadonlySet<string> = new Set([
+  'https://chatgpt.com/oauth/codex/client.json',
+  'https://claude.ai/oauth/claude-code-client-metadata',
+  'https://claude.ai/oauth/mcp-oauth-client-metadata',
+  'https://vscode.dev/oauth/client-metadata.json',
+]);
 
-const CUT_OFF = `The server could not reach the hosts of several clients' metadata documents: if it cannot reach other hosts, set CLIENT_METADATA_DOCUMENTS=false, and clients will register instead.`;
+const cutOff = (document: string): string =>
+  `The server could not fetch ${document}, by which an assistant identifies itself: if it cannot reach other hosts, set CLIENT_METADATA_DOCUMENTS=false, and clients will register instead.`;
 
 const NOT_FOUND = new Error('The document could not be fetched a moment ago.');
 
@@ -46,9 +54,8 @@ export class Documents {
   readonly #causes = new AsyncLocalStorage<string>();
   readonly #turns = pLimit(MAX_AT_ONCE);
   readonly #failed = new LRUCache<string, Error>({ max: MAX_FAILED, ttl: FAILED_MS });
-  /** Hosts that could not be reached within the last hour. */
-  readonly #unreached = new LRUCache<string, true>({ max: MANY_HOSTS, ttl: HOUR_MS });
-  #reachedAt = 0;
+  /** The known document that could not be fetched last, unless a host was reached since. */
+  #unreached: { document: string; until: number } | undefined;
 
   constructor(store: StateStore) {
     this.#store = store;
@@ -76,30 +83,24 @@ export class Documents {
     return this.#store.host.settings.of(documentsSetting);
   }
 
-  /** What operators should know: within the last hour several hosts could not be reached, and none was. */
+  /** What operators should know: within the last hour a known document could not be fetched, nor any since. */
   get warnings(): string[] {
-    this.#unreached.purgeStale();
-    const isCutOff = this.#unreached.size === MANY_HOSTS && this.#reachedAt < Date.now() - HOUR_MS;
-    return isCutOff && this.isAnnounced ? [CUT_OFF] : [];
+    const unreached = this.#unreached;
+    const isCutOff = this.isAnnounced && unreached !== undefined && unreached.until > Date.now();
+    return isCutOff ? [cutOff(unreached.document)] : [];
   }
 
   async #fetch(name: string, headers: Headers): Promise<Response> {
     try {
       const answer = await fetchPublic(name, headers, LIMITS);
-      this.#reachedAt = Date.now();
+      this.#unreached = undefined;
       if (answer.status !== 200) this.#failed.set(name, NOT_FOUND);
       return answer;
     } catch (cause) {
-      if (!isPrivate(cause)) this.#unreached.set(new URL(name).hostname, true);
+      if (KNOWN.has(name)) this.#unreached = { document: name, until: Date.now() + HOUR_MS };
       const failure = new UnreachableHost('The document could not be fetched.', { cause });
       this.#failed.set(name, failure);
       throw failure;
     }
   }
-}
-
-/** Whether a fetch failed because its address is private, which says nothing about the way out. */
-function isPrivate(error: unknown): boolean {
-  if (error instanceof PrivateAddressError) return true;
-  return error instanceof Error && error.cause instanceof PrivateAddressError;
 }

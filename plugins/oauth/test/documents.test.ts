@@ -8,6 +8,7 @@ import { fetchAsIs, fetchFrom, startService, userOf } from '../../../test/suppor
 import type { TestService } from '../../../test/support/service';
 import { until } from '../../../test/support/processes';
 import { bodyOf } from '../../../test/support/shapes';
+import { ClientKey } from './support/assertion';
 import { person, type Person } from './support/people';
 import { CALLBACK, Phone } from './support/phone';
 
@@ -17,6 +18,7 @@ const ORIGIN = 'https://assistants.example';
 let service: TestService;
 let ada: Person;
 let server: Server;
+let url: string;
 /** The paths that were fetched. */
 const asked: string[] = [];
 /** Responses that are never sent. */
@@ -24,7 +26,8 @@ let held: ServerResponse[] = [];
 let isPrompt = false;
 beforeAll(async () => {
   server = createServer(answer);
-  fetchFrom(ORIGIN, `http://127.0.0.1:${await listening(server)}`);
+  url = `http://127.0.0.1:${await listening(server)}`;
+  fetchFrom(ORIGIN, url);
   service = await startService({ env: { TRUST_PROXY: '1' } });
   ada = await person(service);
 });
@@ -56,20 +59,24 @@ const documents: Record<string, object> = {
   '/fragment': { redirect_uris: ['https://evil.example/#part'] },
 };
 
-function answer({ url = '' }: IncomingMessage, response: ServerResponse): void {
-  asked.push(url);
-  if (url.startsWith('/slow') && !isPrompt) {
+function answer({ url: path = '' }: IncomingMessage, response: ServerResponse): void {
+  asked.push(path);
+  if (path.startsWith('/slow') && !isPrompt) {
     held.push(response);
     return;
   }
-  if (url === '/redirect') {
+  if (path === '/redirect') {
     response.writeHead(302, { Location: '/good' }).end();
     return;
   }
-  const content = { client_id: ORIGIN + url, redirect_uris: [CALLBACK], ...documents[url] };
-  const isThere = url in documents || url.startsWith('/patient/');
+  if (path.startsWith('/redirect-inside')) {
+    response.writeHead(307, { Location: elsewhere }).end();
+    return;
+  }
+  const content = { client_id: ORIGIN + path, redirect_uris: [CALLBACK], ...documents[path] };
+  const isThere = path in documents || path.startsWith('/patient/');
   response.writeHead(isThere ? 200 : 404, { 'Content-Type': 'application/json' });
-  response.end(url === '/garbage' ? '{' : JSON.stringify(content));
+  response.end(path === '/garbage' ? '{' : JSON.stringify(content));
 }
 
 test('a client with a metadata document is authorized, and the page names its host', async () => {
@@ -120,8 +127,8 @@ test.each([
 
 /** Starts an authorization of a client whose document is at a path, from an address. */
 function ask(path: string, address: string) {
-  const url = new Phone(service, ada, ORIGIN + path).asks();
-  return service.anonymous.get(url.pathname + url.search).set('X-Forwarded-For', address);
+  const { pathname, search } = new Phone(service, ada, ORIGIN + path).asks();
+  return service.anonymous.get(pathname + search).set('X-Forwarded-For', address);
 }
 
 function timesAsked(path: string): number {
@@ -182,27 +189,87 @@ test('an address may cause 20 fetches of documents a minute', async () => {
   expect(asked.length - before).toBeLessThanOrEqual(20);
 });
 
-test('the page says what to do about a host that cannot be reached, and so does /readyz', async () => {
-  // None of the hosts that other tests reached was reached within the hour.
-  setClock(begun + 2 * HOUR_MS);
-  const page = (language: string, host = 'nowhere') => {
-    const url = new Phone(service, ada, `https://${host}.invalid/client.json`).asks();
-    return service.anonymous
-      .get(url.pathname + url.search)
-      .set('Accept-Language', language)
-      .expect(400);
-  };
-  expect((await page('en')).text).toMatch(/operator should set CLIENT_METADATA_DOCUMENTS=false/);
-  expect((await page('fr')).text).toMatch(/exploitant doit régler CLIENT_METADATA_DOCUMENTS=false/);
-  const warnings = async () =>
-    bodyOf(await service.anonymous.get('/readyz').expect(200))['warnings'];
+async function warnings(): Promise<unknown> {
+  return bodyOf(await service.anonymous.get('/readyz').expect(200))['warnings'];
+}
+
+/** The page for a client whose document is at a URL. */
+async function pageOf(clientId: string, language = 'en'): Promise<string> {
+  const { pathname, search } = new Phone(service, ada, clientId).asks();
+  const asking = service.anonymous.get(pathname + search);
+  return (await asking.set('Accept-Language', language).expect(400)).text;
+}
+
+test('the page says what to do about a host that cannot be reached', async () => {
+  const nowhere = 'https://nowhere.invalid/client.json';
+  expect(await pageOf(nowhere)).toMatch(/operator should set CLIENT_METADATA_DOCUMENTS=false/);
+  expect(await pageOf(nowhere, 'fr')).toMatch(
+    /exploitant doit régler CLIENT_METADATA_DOCUMENTS=false/,
+  );
+});
+
+const CLAUDE = 'https://claude.ai';
+/** Nothing listens there. */
+const UNREACHABLE = 'http://127.0.0.1:1';
+
+test.each([
+  'https://nowhere.invalid/client.json',
+  'https://claude.ai.invalid/oauth/claude-code-client-metadata',
+  `${CLAUDE}:9/oauth/claude-code-client-metadata`,
+  `${CLAUDE}/oauth/claude-code-client-metadata?`,
+  `${CLAUDE}/another/document`,
+  'https://10.0.0.1/client.json',
+])('a document that a stranger makes up warns no operators: %s', async (named) => {
+  fetchFrom(CLAUDE, UNREACHABLE);
+  for (const part of ['', '1', '2', '3']) expect(await pageOf(named + part)).toContain('could not');
   expect(await warnings()).toEqual([]);
-  for (const host of ['elsewhere', 'anywhere']) await page('en', host);
-  expect(await warnings()).toEqual([
-    expect.stringContaining('set CLIENT_METADATA_DOCUMENTS=false') as string,
-  ]);
+});
+
+test('operators are warned if an assistant cannot be reached, until another host is, or for an hour', async () => {
+  const expectCutOff = async (path: string) => {
+    fetchFrom(CLAUDE, UNREACHABLE);
+    await pageOf(CLAUDE + path);
+    const warning = `could not fetch ${CLAUDE}${path}.*CLIENT_METADATA_DOCUMENTS=false`;
+    expect(await warnings()).toEqual([expect.stringMatching(warning)]);
+  };
+  await expectCutOff('/oauth/claude-code-client-metadata');
+  fetchFrom(ORIGIN, url);
   await ask('/any', '2001:db8:3::1').expect(400);
   expect(await warnings()).toEqual([]);
+  await expectCutOff('/oauth/mcp-oauth-client-metadata');
+  setClock(Date.now() + HOUR_MS);
+  expect(await warnings()).toEqual([]);
+  fetchFrom(ORIGIN, url);
+});
+
+/** Where a document redirects to. */
+let elsewhere: string;
+
+test('no redirect of a document is followed to a private address', async () => {
+  const visited: string[] = [];
+  const inside = createServer(({ url: path = '' }, response) => {
+    visited.push(path);
+    response.end('{}');
+  });
+  elsewhere = `http://127.0.0.1:${await listening(inside)}/inside`;
+  await ask('/redirect-inside', '2001:db8:4::1').expect(400);
+  const metadata = {
+    redirect_uris: [CALLBACK],
+    token_endpoint_auth_method: 'private_key_jwt',
+    jwks_uri: `${ORIGIN}/redirect-inside?keys`,
+  };
+  const registering = service.anonymous.post('/oauth/register').send(metadata);
+  const { client_id: id } = bodyOf(await registering.expect(201));
+  const key = await ClientKey.make();
+  const form = { grant_type: 'refresh_token', refresh_token: 'none' };
+  const assertion = await key.assert(String(id), service.url);
+  const sent = service.anonymous
+    .post('/oauth/token')
+    .type('form')
+    .send({ ...form, ...assertion });
+  expect(bodyOf(await sent.expect(401))['error']).toBe('invalid_client');
+  expect([timesAsked('/redirect-inside'), visited]).toEqual([2, []]);
+  inside.close();
 });
 
 test('a server without documents announces none, fetches none, and clients register', async () => {
