@@ -69,7 +69,7 @@ function securityHeaders(settings: Settings): Middleware {
   });
 }
 
-/** Turns every error into a response with the Error body. */
+/** Turns every error into a response with the Error body, or as the endpoint shows errors. */
 function errorShape(description: ApiDescription, settings: Settings): Middleware {
   const namesIssuer = description.protocols.some(({ path }) => path === RESOURCE_DOCUMENT);
   const scopes = toolScopes(description);
@@ -82,6 +82,11 @@ function errorShape(description: ApiDescription, settings: Settings): Middleware
       ctx.set(error.headers);
       const challenge = namesIssuer && challengeOf(ctx, error, { settings, scopes });
       if (challenge) ctx.set('WWW-Authenticate', challenge);
+      const { showError } = ctx.state;
+      if (showError) {
+        showError(ctx, error);
+        return;
+      }
       ctx.type = 'application/json';
       ctx.body = JSON.stringify(error.sent);
     }

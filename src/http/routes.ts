@@ -45,7 +45,7 @@ export function routes(description: ApiDescription, services: Services): Middlew
     for (const [method, endpoint] of Object.entries(methods)) {
       const name = operationName({ method, path });
       const chain = compose([
-        named(name, endpoint.isProbe),
+        named(name, endpoint),
         ...(isOpen ? [anyOrigin] : []),
         ...protocolChain(endpoint, api, services),
       ]);
@@ -60,10 +60,13 @@ function routerPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
-/** Names the operation of a request for its log line and metrics. */
-function named(operation: string, isProbe = false): Middleware {
+/** Names the operation of a request for its log line and metrics, and notes how it shows errors. */
+function named(
+  operation: string,
+  { isProbe = false, showError }: Pick<ProtocolMethod, 'isProbe' | 'showError'> = {},
+): Middleware {
   return (ctx, next) => {
-    Object.assign(ctx.state, { operation, isProbe });
+    Object.assign(ctx.state, { operation, isProbe, showError });
     return next();
   };
 }

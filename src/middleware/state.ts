@@ -6,7 +6,7 @@ import type { Principal } from '../core/identity';
 import type { RequestIdentity } from '../data/idempotency/idempotency';
 import type { Transaction } from '../data/writing/transaction';
 import type { PageQuery } from '../fields/page';
-import type { CallInput, PageRequest } from '../plugins/protocol-endpoint';
+import type { CallInput, PageRequest, ProtocolMethod } from '../plugins/protocol-endpoint';
 
 /** The validated input of a call. */
 export interface ValidInput {
@@ -39,6 +39,8 @@ declare module 'koa' {
     operation?: string;
     /** From the router: whether it is a probe. */
     isProbe?: boolean;
+    /** From the router: responds with an error, if not with the Error body. */
+    showError?: ProtocolMethod['showError'];
     /** From `authenticate`; undefined for public endpoints. */
     principal?: Principal;
     /** From the tool endpoint: the name of the tool that is called. */

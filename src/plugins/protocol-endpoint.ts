@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 
-import type { ErrorCode } from '../core/errors';
+import type { ApiError, ErrorCode } from '../core/errors';
 import type { ResponseHeaderName } from '../core/http/response-headers';
 import type { Principal } from '../core/identity';
 import type { PortSetting } from '../core/settings/settings';
@@ -43,6 +43,8 @@ export interface ProtocolMethod {
   countsFailures?: boolean;
   /** An alternative body of token errors. */
   tokenErrorBody?: JsonSchema;
+  /** Responds with an error, if not with the Error body; the status and the headers are set. */
+  showError?: (ctx: Context, error: ApiError) => void;
   /** Whether monitoring calls it at regular intervals: it is then logged at debug level. */
   isProbe?: boolean;
   handler: (ctx: Context, api: ProtocolApi) => Promise<void>;

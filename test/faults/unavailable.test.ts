@@ -48,6 +48,24 @@ function expectUnavailable(answer: Response): void {
   expect(answer.get('X-Request-Id')).toBeDefined();
 }
 
+test('while MongoDB is down, apps and people who sign in are asked to try again', async () => {
+  await service.anonymous.get('/.well-known/oauth-authorization-server').expect(200);
+  proxy.fail('cut');
+  const form = { grant_type: 'refresh_token', refresh_token: 'x', token: 'x', client_id: 'nobody' };
+  const { anonymous } = service;
+  for (const answer of await Promise.all([
+    anonymous.post('/oauth/token').type('form').send(form),
+    anonymous.post('/oauth/revoke').type('form').send(form),
+    anonymous.post('/oauth/register').send({ redirect_uris: ['http://127.0.0.1/callback'] }),
+  ])) {
+    expect([answer.status, answer.get('Retry-After')]).toEqual([503, '1']);
+    const [error, code] = ['temporarily_unavailable', 'service_unavailable'];
+    expect(answer.body).toMatchObject({ error, code });
+  }
+  const page = await anonymous.get('/oauth/authorize?client_id=nobody').expect(503);
+  expect([page.type, page.get('Retry-After')]).toEqual(['text/html', '1']);
+});
+
 test('while MongoDB is down, requests get 503, and afterwards succeed', async () => {
   const plant = await user.plant();
   proxy.fail('cut');

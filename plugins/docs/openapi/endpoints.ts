@@ -31,7 +31,14 @@ import type { ProtocolEndpoint, ProtocolMethod } from '../../../src/plugins/prot
 import type { Components } from './components';
 import { exampleOf } from './examples';
 import { parametersOf, pathParameter } from './parameters';
-import { responseBody, BUDGET_HEADERS, errorResponses, headers, headersOf } from './responses';
+import {
+  responseBody,
+  BUDGET_HEADERS,
+  ERROR_BODY,
+  errorResponses,
+  headers,
+  headersOf,
+} from './responses';
 
 /** Errors of any body. */
 const BODY_ERRORS = [invalidJson, unsupportedMediaType, payloadTooLarge];
@@ -165,6 +172,11 @@ export function describeProtocol(
   };
 }
 
+/** The schema of a JSON body of a protocol endpoint. Before its handler runs, errors have the Error body. */
+function bodySchema({ showError }: ProtocolMethod, status: number, schema: JsonSchema): JsonSchema {
+  return status >= 400 && !showError ? { anyOf: [ERROR_BODY, schema] } : schema;
+}
+
 /** The headers of a response of a protocol endpoint. */
 function protocolHeaders(
   { access, countsFailures = false, responses = {} }: ProtocolMethod,
@@ -185,7 +197,11 @@ function protocolResponses(method: ProtocolMethod, components: Components): Json
   return Object.fromEntries(
     Object.entries(responses).map(([status, { description, headers: own = [], content = {} }]) => {
       const bodies = Object.entries(content).map(([type, schema]) =>
-        responseBody(components.referTitled(schema), components, type),
+        responseBody(
+          bodySchema(method, Number(status), components.referTitled(schema)),
+          components,
+          type,
+        ),
       );
       return [
         status,

@@ -13,7 +13,7 @@ export const BUDGET_HEADERS = [
   'X-RateLimit-Reset',
 ] as const satisfies readonly ResponseHeaderName[];
 
-const ERROR_BODY = { $ref: '#/components/schemas/Error' };
+export const ERROR_BODY = { $ref: '#/components/schemas/Error' };
 
 /** The headers of a status, wherever it is sent. */
 const BY_STATUS: Readonly<Record<number, readonly ResponseHeaderName[]>> = {

@@ -12,6 +12,7 @@ import type {
   ProtocolMethod,
 } from '../../../src/plugins/protocol-endpoint';
 import { PageFault } from '../pages/texts';
+import { showFault } from '../pages/visit';
 import { PATHS } from '../server/configuration';
 import { loadLibrary } from '../server/library';
 import { scopesIn } from '../state/store';
@@ -25,6 +26,7 @@ import {
   open,
   PAGES,
   type Parts,
+  showOAuthError,
   withFaultsShown,
 } from './method';
 
@@ -48,9 +50,10 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
     options: Named & Pick<ProtocolMethod, 'responses'>,
     before?: Guard,
   ): ProtocolMethod => ({
-    access,
-    errors: [notFound],
     ...options,
+    access,
+    responses: { ...oauthErrors(404, 429, 500, 503), ...options.responses },
+    showError: showOAuthError,
     handler: (ctx, api) =>
       atServer(ctx, api, parts, async (origin, provider) => {
         await before?.(ctx, api);
@@ -64,7 +67,7 @@ export function authorizationServer(parts: Parts): ProtocolEndpoint[] {
     ...named,
     access,
     responses: PAGES,
-    errors: [notFound],
+    showError: showFault,
     handler: (ctx, api) =>
       withFaultsShown(ctx, () =>
         atServer(ctx, api, parts, async (origin, provider) => {

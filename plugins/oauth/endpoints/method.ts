@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type Provider from 'oidc-provider';
 
-import { ApiError, notFound, payloadTooLarge, rateLimited } from '../../../src/core/errors';
+import { type ApiError, notFound } from '../../../src/core/errors';
 import { publicOriginOf } from '../../../src/core/settings/public-origin';
 import type { JsonSchema } from '../../../src/fields/json-schema';
 import type { Host } from '../../../src/plugins/host';
@@ -36,12 +36,16 @@ export type Named = Pick<ProtocolMethod, 'summary' | 'operationId'>;
 
 export const access = { public: 'callers have no token yet' };
 
-/** The body of an OAuth error; an Error of the API has the same members. */
+/** The body of an OAuth error; errors of the API have the `code` that they have elsewhere too. */
 const ERROR: JsonSchema = {
   title: 'OAuthError',
   type: 'object',
   required: ['error'],
-  properties: { error: { type: 'string' }, error_description: { type: 'string' } },
+  properties: {
+    error: { type: 'string' },
+    error_description: { type: 'string' },
+    code: { type: 'string' },
+  },
 };
 const TEXT: JsonSchema = { type: 'string' };
 
@@ -69,21 +73,35 @@ export function open(path: string, methods: ProtocolEndpoint['methods']): Protoc
   return { path, anyOrigin: true, methods };
 }
 
-const NEXT = { 303: { description: 'The next page' } };
-/** Why a page was refused; the API's own checks respond with JSON. */
-const REFUSED = { 'text/html': TEXT, 'application/json': ERROR };
+/** How clients get an error of the API: they expect codes of OAuth. */
+export function showOAuthError(ctx: Context, { status, message, kind }: ApiError): void {
+  const error =
+    status === 429 || status === 503
+      ? 'temporarily_unavailable'
+      : status < 500
+        ? 'invalid_request'
+        : 'server_error';
+  ctx.type = 'application/json';
+  ctx.body = JSON.stringify({ error, error_description: message, code: kind.code });
+}
+
+const PAGE = { 'text/html': TEXT };
+/** Before a request is known to be for a page, it is refused with JSON. */
+const PAGE_OR_JSON = { ...PAGE, 'application/json': ERROR };
 
 /** Responses to people: a page, or a redirect. */
 export const PAGES: NonNullable<ProtocolMethod['responses']> = {
-  ...answers([200], { 'text/html': TEXT }),
-  ...answers([400, 403, 429], REFUSED),
-  ...NEXT,
+  ...answers([200, 404, 429, 500], PAGE),
+  ...answers([400, 503], PAGE_OR_JSON),
+  303: { description: 'The next page' },
 };
+/** Responses of pages that not everybody may see. */
+export const PRIVATE_PAGES = { ...PAGES, ...answers([403], PAGE) };
 /** Responses to the forms of pages; an export is a file. */
-export const FORMS: NonNullable<ProtocolMethod['responses']> = {
-  ...PAGES,
-  ...answers([200], { 'text/html': TEXT, 'application/json': { type: 'object' } }),
-  ...answers([413, 503], REFUSED),
+const FORMS = {
+  ...PRIVATE_PAGES,
+  ...answers([200], { ...PAGE, 'application/json': { type: 'object' } }),
+  ...answers([413], PAGE),
 };
 
 /**
@@ -124,7 +142,7 @@ export function pagesOf(parts: Parts) {
       access,
       responses,
       countsFailures,
-      errors: [notFound],
+      showError: showFault,
       handler: (ctx, api) =>
         withFaultsShown(ctx, () =>
           atServer(ctx, api, parts, (origin, provider) =>
@@ -135,17 +153,12 @@ export function pagesOf(parts: Parts) {
   return { page: creates(PAGES), form: creates(FORMS) };
 }
 
-/** Shows refusals as a page; throws all other errors. */
+/** Shows the refusals of pages. */
 export async function withFaultsShown(ctx: Context, show: () => Promise<void>): Promise<void> {
   try {
     await show();
   } catch (error) {
-    if (!(error instanceof PageFault) && !isForPeople(error)) throw error;
+    if (!(error instanceof PageFault)) throw error;
     showFault(ctx, error);
   }
-}
-
-function isForPeople(error: unknown): error is ApiError {
-  if (!(error instanceof ApiError)) return false;
-  return error.kind === payloadTooLarge || error.kind === rateLimited || error.status === 400;
 }

@@ -6,7 +6,7 @@ import { PASSKEY_CODE, PASSKEY_SCRIPT } from '../pages/passkey-script';
 import { signIn, signInPage } from '../pages/sign-in';
 import { signUp, signUpPage } from '../pages/sign-up';
 import { type IssuerSignIn, SIGN_IN, SIGNED_IN } from '../issuer/sign-in';
-import { pagesOf, type Parts } from './method';
+import { pagesOf, type Parts, PRIVATE_PAGES } from './method';
 import { changeSettings, settingsPage } from '../settings/settings';
 
 /** The pages for signing in, signing up and consent. */
@@ -40,12 +40,15 @@ export function signInPages(parts: Parts): ProtocolEndpoint[] {
     {
       path: '/sign-up',
       methods: {
-        GET: page(
-          'getSignUpPage',
-          'Get the sign-up page',
-          (visit) => signUpPage(visit, people, isOpen),
-          { countsFailures },
-        ),
+        GET: {
+          ...page(
+            'getSignUpPage',
+            'Get the sign-up page',
+            (visit) => signUpPage(visit, people, isOpen),
+            { countsFailures },
+          ),
+          responses: PRIVATE_PAGES,
+        },
         POST: form(
           'signUp',
           'Create an account, or set how to sign in to it (form)',

@@ -53,6 +53,7 @@ const en = {
   allow: 'Allow',
   refuse: 'Deny',
   failed: 'Something went wrong',
+  unavailable: 'This does not work at the moment. Try again shortly.',
   elsewhere: 'This is not the address at which people sign in to this service.',
   scopes: {
     'plants:read': 'read plants, events and photos',
@@ -118,6 +119,7 @@ const fr: typeof en = {
   allow: 'Accepter',
   refuse: 'Refuser',
   failed: 'Une erreur est survenue',
+  unavailable: 'Cela ne fonctionne pas pour le moment. Réessayez dans un instant.',
   elsewhere: 'Ce n’est pas à cette adresse que l’on se connecte à ce service.',
   scopes: {
     'plants:read': 'lire les plantes, leurs événements et leurs photos',

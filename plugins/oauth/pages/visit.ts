@@ -5,7 +5,7 @@ import type { Context } from 'koa';
 import type Provider from 'oidc-provider';
 
 import {
-  ApiError,
+  type ApiError,
   payloadTooLarge,
   rateLimited,
   unsupportedMediaType,
@@ -201,11 +201,14 @@ export class Visit {
 export function showFault(ctx: Context, error: PageFault | ApiError): void {
   const texts = TEXTS[languageOf(ctx)];
   ctx.set(error.headers);
-  const isLimited = error instanceof ApiError && error.kind === rateLimited;
-  const sentence =
-    error instanceof PageFault ? texts[error.sentence] : isLimited ? texts.tooFast : error.message;
-  const content = markup`<p class="fault" role="alert">${sentence}</p>`;
+  const content = markup`<p class="fault" role="alert">${sentenceOf(error, texts)}</p>`;
   showPage(ctx, texts.failed, content, { status: error.status });
+}
+
+function sentenceOf(error: PageFault | ApiError, texts: Texts): string {
+  if (error instanceof PageFault) return texts[error.sentence];
+  if (error.kind === rateLimited) return texts.tooFast;
+  return error.status < 500 ? error.message : texts.unavailable;
 }
 
 function randomSecret(): string {

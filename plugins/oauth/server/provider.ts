@@ -6,7 +6,6 @@ import { LRUCache } from 'lru-cache';
 import type * as OidcProvider from 'oidc-provider';
 import type Provider from 'oidc-provider';
 
-import { ApiError } from '../../../src/core/errors';
 import { ACCESS_TOKEN_PREFIX, hashOf } from '../../../src/core/identity';
 import { usualScopes } from '../../accounts';
 import { refreshTokenOf } from '../state/refresh-tokens';
@@ -52,9 +51,8 @@ export class Providers {
       Object.assign(ctx.body, { scopes_supported, response_modes_supported: ['query'] });
     });
     provider.on('server_error', (_ctx: unknown, error: Error) => {
-      // The host answers it.
-      if (error instanceof ApiError) throw error;
-      store.host.log.error({ err: error }, 'The authorization server failed unexpectedly');
+      // The host answers and logs it; the library would answer an outage with 500.
+      throw error;
     });
     return provider;
   }

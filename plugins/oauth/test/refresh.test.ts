@@ -116,7 +116,11 @@ test('a grant has 30 refreshes in ten minutes, repeats included', async () => {
   expect([given.length, refused.length]).toEqual([30, 70]);
   for (const answer of refused) {
     expect([answer.status, answer.get('Retry-After')]).toEqual([429, '600']);
-    expect(bodyOf(answer)['code']).toBe('rate_limited');
+    expect(bodyOf(answer)).toEqual({
+      error: 'temporarily_unavailable',
+      error_description: 'This app has refreshed its tokens too often.',
+      code: 'rate_limited',
+    });
   }
   // Another grant has its own.
   await refreshed((await phone.tokens()).refresh_token);

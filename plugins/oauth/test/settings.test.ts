@@ -262,6 +262,7 @@ test('an export waits for another one of the account', async () => {
   const refused = await ada.send('export');
   expect(refused.status).toBe(503);
   expect(refused.headers.get('Retry-After')).toMatch(/^[1-9]\d*$/);
+  expect(refused.text).toContain('does not work at the moment');
   leaving.abort();
   expect((await ada.send('export')).status).toBe(200);
 }, 60_000);
