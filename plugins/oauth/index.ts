@@ -12,6 +12,7 @@ import type { Parts } from './endpoints/method';
 import { issuerPages, passkeyScript, settingsPages, signInPages } from './endpoints/pages';
 import { resourceDocuments } from './endpoints/resource-documents';
 import { showRefusal } from './pages/refusal';
+import { assertions } from './migrations/0001-assertions';
 import { Credentials } from './people/credentials';
 import { Passkeys } from './people/passkeys';
 import { People } from './people/people';
@@ -42,6 +43,7 @@ const oauth = definePlugin<SignIns>({
   settings: [signUpSetting, documentsSetting, ...issuerSettings],
   rules: issuerRules,
   models: [stateModel, credentialModel],
+  migrations: [assertions],
   tag: {
     name: 'Signing in',
     description: 'How people sign in and authorize apps (OAuth 2.1).',
