@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
+
 import { startService, userOf } from '../../../test/support/program';
 import { resetClock, setClock } from '../../../test/support/clock';
 import type { TestService } from '../../../test/support/service';
 import { bodyOf, expectError } from '../../../test/support/shapes';
+import { Browser } from './support/browser';
 import { setSpent } from './support/budgets';
-import { person, type Person } from './support/people';
+import { inviteTo, PASSWORD, person, type Person } from './support/people';
 import { CALLBACK, Phone, type Tokens } from './support/phone';
 import { authorize } from './support/program';
 
@@ -380,7 +383,27 @@ test('under an https origin cookies have the prefix __Host-, and metadata names 
     code_challenge_method: 'S256',
   });
   expect(begun.status).toBe(303);
-  expect(begun.get('Set-Cookie')?.join()).toMatch(/__Secure-interaction=.*secure/);
+  const browser = new Browser(secure.url);
+  const invited = await browser.go(await inviteTo(secure, `fern-${randomUUID()}`));
+  const signedIn = await browser.submit(invited, { password: PASSWORD });
+  const cookies = [page, begun]
+    .flatMap((answer) => answer.get('Set-Cookie') ?? [])
+    .concat(signedIn.headers.getSetCookie());
+  expect(new Set(cookies.map((each) => each.split('=')[0]))).toEqual(
+    new Set([
+      '__Host-form',
+      '__Secure-interaction',
+      '__Secure-resume',
+      '__Host-session',
+      '__Host-device',
+    ]),
+  );
+  for (const cookie of cookies) {
+    const attributes = cookie.toLowerCase().split('; ');
+    expect(attributes).toEqual(expect.arrayContaining(['secure', 'httponly', 'samesite=lax']));
+    expect(cookie).not.toMatch(/domain=/i);
+    if (cookie.startsWith('__Host-')) expect(attributes).toContain('path=/');
+  }
   // It is its own host: assistants name it.
   await secure.anonymous.post('/api/mcp').set('Host', 'plants.example').expect(401);
   await secure.close();

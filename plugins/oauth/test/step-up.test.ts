@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import {
   Client,
   type OAuthClientProvider,
@@ -5,13 +7,15 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 
+import { statelessHeaders, statelessParams } from '../../../test/mcp/support';
 import { startService, userOf } from '../../../test/support/program';
-import type { TestService } from '../../../test/support/service';
+import type { TestService, TestUser } from '../../../test/support/service';
 import { expectError } from '../../../test/support/shapes';
 import { person, type Person } from './support/people';
 import { CALLBACK, Phone } from './support/phone';
 import { Browser } from './support/browser';
 import { authorize } from './support/program';
+import { TokenIssuer } from './support/token-issuer';
 
 let service: TestService;
 let ada: Person;
@@ -21,12 +25,22 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const calling = (name: string, given: object) => ({
+const calling = (name: string, given: object, more: object = {}) => ({
   jsonrpc: '2.0',
   id: 1,
   method: 'tools/call',
-  params: { name, arguments: given },
+  params: { name, arguments: given, ...more },
 });
+
+/** What the versions of the protocol add to the parameters and headers of a call. */
+const VERSIONS = [
+  { version: '2025-11-25', more: {}, headers: {} },
+  {
+    version: '2026-07-28',
+    more: statelessParams('2026-07-28'),
+    headers: statelessHeaders('2026-07-28', 'tools/call'),
+  },
+];
 
 async function reader() {
   const phone = await Phone.register(service, ada);
@@ -35,17 +49,18 @@ async function reader() {
   return userOf(service.url, ada.name, token);
 }
 
-test("a tool beyond an app's scopes gets 403 that names those to ask for, and does nothing", async () => {
-  const user = await reader();
-  const answer = await user.post('/api/mcp', calling('create_plant', { name: 'Fern' }));
+/** Expects that a caller with the scope plants:read alone is told what to ask for. */
+async function expectChallenge(user: TestUser, at: TestService, version: (typeof VERSIONS)[0]) {
+  const { more, headers } = version;
+  const call = (name: string, given: object) =>
+    user.post('/api/mcp', calling(name, given, more)).set({ ...headers, 'Mcp-Name': name });
+  const answer = await call('create_plant', { name: 'Fern' });
   expectError(answer, 403, 'insufficient_scope', /lacks the scope plants:write/);
   expect(answer.headers['www-authenticate']).toBe(
-    `Bearer error="insufficient_scope", scope="plants:read plants:write", resource_metadata="${service.url}/.well-known/oauth-protected-resource/api/mcp"`,
+    `Bearer error="insufficient_scope", scope="plants:read plants:write", resource_metadata="${at.url}/.well-known/oauth-protected-resource/api/mcp"`,
   );
   expect(answer.headers['ratelimit-policy']).toContain('"plants"');
-  const asPackage = await user
-    .post('/api/mcp', calling('log_care', {}))
-    .set('Accept', 'application/json, text/event-stream');
+  const asPackage = await call('log_care', {}).set('Accept', 'application/json, text/event-stream');
   expect([asPackage.status, asPackage.body]).toEqual([
     403,
     {
@@ -58,9 +73,38 @@ test("a tool beyond an app's scopes gets 403 that names those to ask for, and do
       },
     },
   ]);
-  const list = await user.post('/api/mcp', calling('list_plants', {})).expect(200);
+  const list = await call('list_plants', {}).expect(200);
   expect(list.body).toMatchObject({ result: { structuredContent: { items: [] } } });
+}
+
+test.each(VERSIONS)(
+  "a tool beyond an app's scopes gets 403 that names those to ask for, and does nothing: $version",
+  async (version) => {
+    await expectChallenge(await reader(), service, version);
+  },
+);
+
+test('so does one beyond the scopes of a token of an issuer', async () => {
+  const issuer = await TokenIssuer.start();
+  const own = await startService({ env: issuer.env });
+  for (const version of VERSIONS) {
+    const token = await issuer.token({ sub: randomUUID(), scope: 'openid plants:read' });
+    await expectChallenge(userOf(own.url, '', token), own, version);
+  }
+  await own.close();
+  await issuer.close();
 });
+
+test.each(VERSIONS)(
+  'a developer token, for which no app can ask, gets a failed call: $version',
+  async ({ more, headers }) => {
+    const user = await service.user({ scopes: ['plants:read'] });
+    const sent = user.post('/api/mcp', calling('create_plant', { name: 'Fern' }, more));
+    const answer = await sent.set({ ...headers, 'Mcp-Name': 'create_plant' }).expect(200);
+    expect(answer.body).toMatchObject({ result: { isError: true } });
+    expect(JSON.stringify(answer.body)).toContain('insufficient_scope');
+  },
+);
 
 test('a client asks for the scopes that it lacks, and keeps those that it has', async () => {
   const metadata = { client_name: 'Ferns', redirect_uris: [CALLBACK], scope: 'plants:read' };
