@@ -2,7 +2,7 @@ import { Schema } from 'mongoose';
 
 import { sharedModel } from '../../src/data/model/models';
 import { type Account, TIERS, type Tier } from '../../src/core/identity';
-import { newId, type StoredId } from '../../src/core/ids';
+import { IdType, newId, type StoredId } from '../../src/core/ids';
 
 export interface AccountDocument {
   /** The name of the user for operators, and `userId` in responses. */
@@ -87,7 +87,7 @@ export const tokenModel = sharedModel<TokenDocument>(
   { oneShard: 'it is looked up by its hash, its id or its account' },
   new Schema(
     {
-      _id: { type: Schema.Types.UUID, required: true },
+      _id: { type: IdType, required: true },
       userId: { type: String, required: true },
       hash: { type: String, required: true },
       name: { type: String, required: true },

@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 
-import type { StoredId } from '../../src/core/ids';
+import { IdType, type StoredId } from '../../src/core/ids';
 import { accountModel, LIVE } from '../../src/data/model/models';
 import { event, type EventDocument } from './schema';
 
@@ -28,8 +28,8 @@ export const eventModel = accountModel<EventDocument>(
     {
       ...event.paths,
       deletedAt: { type: Date },
-      scheduleId: { type: Schema.Types.UUID },
-      photos: { type: [{ _id: false, photoId: { type: Schema.Types.UUID, required: true } }] },
+      scheduleId: { type: IdType },
+      photos: { type: [{ _id: false, photoId: { type: IdType, required: true } }] },
     },
     { collection: 'events' },
   )
@@ -61,7 +61,7 @@ export const deletedPlantModel = accountModel<DeletedPlantDocument>(
   'DeletedPlant',
   new Schema(
     {
-      _id: { type: Schema.Types.UUID, required: true },
+      _id: { type: IdType, required: true },
       userId: { type: String, required: true },
       removedAt: { type: Date, required: true },
     },

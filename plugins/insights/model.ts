@@ -1,7 +1,7 @@
 import { Schema } from 'mongoose';
 
 import type { DatedMoment } from '../../src/core/time';
-import type { StoredId } from '../../src/core/ids';
+import { IdType, type StoredId } from '../../src/core/ids';
 import { accountModel } from '../../src/data/model/models';
 import type { EventType, GrowthUnit } from '../events';
 
@@ -48,7 +48,7 @@ export const growthModel = accountModel<GrowthDocument>(
   new Schema(
     {
       userId: { type: String, required: true },
-      plantId: { type: Schema.Types.UUID, required: true },
+      plantId: { type: IdType, required: true },
       unit: { type: String },
       total: { type: String, required: true },
       measurements: { type: Number, required: true },

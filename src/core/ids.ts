@@ -1,4 +1,4 @@
-import mongoose, { mongo, type SchemaType } from 'mongoose';
+import mongoose, { mongo } from 'mongoose';
 import { v7 } from 'uuid';
 
 /**
@@ -54,23 +54,27 @@ export function idText(id: StoredId): string {
   return scratch.toString('latin1');
 }
 
-const { UUID } = mongoose.Schema.Types;
+/** The Mongoose type of ids. That of Mongoose refuses Buffers and comparisons. */
+export class IdType extends mongoose.SchemaType {
+  readonly #one = (value: unknown): unknown => this.cast(value);
+  override $conditionalHandlers = {
+    ...mongoose.SchemaType.prototype.$conditionalHandlers,
+    $gt: this.#one,
+    $gte: this.#one,
+    $lt: this.#one,
+    $lte: this.#one,
+  };
 
-/** Extends Mongoose's UUID type to all versions of UUIDs, Buffers (`StoredId`) and comparisons. */
-export function acceptStoredIds(): void {
-  UUID.cast((value: unknown) => {
+  constructor(path: string, options: object) {
+    super(path, options, IdType.name);
+  }
+
+  override cast(value: unknown): unknown {
     if (value === null || value instanceof mongo.UUID) return value;
     if (typeof value === 'string' || Buffer.isBuffer(value)) return new mongo.UUID(value);
     throw new TypeError('An id must be a UUID.');
-  });
-  const single = function cast(this: SchemaType, value: unknown): unknown {
-    return this.cast(value);
-  };
-  Object.assign(UUID.prototype, { checkRequired: (value: unknown) => value != null });
-  Object.assign(UUID.prototype.$conditionalHandlers, {
-    $gt: single,
-    $gte: single,
-    $lt: single,
-    $lte: single,
-  });
+  }
 }
+
+// Schemas find types by name.
+Object.assign(mongoose.Schema.Types, { IdType });

@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { Schema } from 'mongoose';
 
 import type { DatedMoment } from '../core/time';
-import { idText, type StoredId, toStoredId } from '../core/ids';
+import { idText, IdType, type StoredId, toStoredId } from '../core/ids';
 import { Field } from './field';
 import * as joi from './joi';
 
@@ -75,7 +75,7 @@ export function uuid(): Field<string, StoredId> {
   return field({
     input: joi.id(),
     output: joi.id(),
-    path: Schema.Types.UUID,
+    path: IdType,
     toStored: (value) => toStoredId(String(value)),
     // Only what `toStored` made is stored under such a path.
     toValue: (stored) => idText(stored as StoredId),
@@ -84,7 +84,7 @@ export function uuid(): Field<string, StoredId> {
 
 /** The ids of several records, without repeats, in order. */
 export function uuidList(max: number): Field<string[]> {
-  return field({ input: joi.idList(max), output: joi.idList(max), path: [Schema.Types.UUID] });
+  return field({ input: joi.idList(max), output: joi.idList(max), path: [IdType] });
 }
 
 /** A list of JSON values, in order. */

@@ -120,7 +120,8 @@ export async function closeHttpServer(server: Server, patienceMs: number): Promi
   const inProgress = () => [...(pendingOf.get(server)?.values() ?? [])].flat().length;
   await withTimeout(LAST_REQUEST_MS, acceptWaiting(server));
   const closed = new Promise((resolve) => server.once('close', resolve));
-  // Node's HTTP close would end idle connections at once, though a request may be on its way.
+  // Node's HTTP close would end idle connections at once, though a request may be on its way. It has no option
+  // against that: https://github.com/nodejs/node/issues/60617
   TcpServer.prototype.close.call(server);
   await withTimeout(LAST_REQUEST_MS, closed);
   server.close();

@@ -42,20 +42,21 @@ export function bodyParserOf({ isRequired, large }: Expected): Middleware {
 }
 
 /**
- * Reads the inflated bytes, up to the limit. `content` parses them, because the library's own JSON
- * mode silently replaces invalid UTF-8.
+ * Reads the inflated bytes, up to the limit, as a text of one character each. `content` parses them,
+ * because the library's own JSON mode silently replaces invalid UTF-8.
  */
 function bytes(types: string[], maxKib: number): Middleware {
-  const textMode: bodyParser.Options = {
+  // Its types omit `encoding`.
+  const options: bodyParser.Options & { encoding: string } = {
     enableTypes: ['text'],
+    encoding: 'binary',
     extendTypes: { text: types },
     textLimit: `${maxKib}kb`,
     onerror: (error) => {
       throw bodyError(error, maxKib);
     },
   };
-  // The library passes `encoding` on to raw-body, where null means bytes; its type does not know it.
-  return bodyParser(Object.assign(textMode, { encoding: null }));
+  return bodyParser(options);
 }
 
 /** Whether the headers of a request announce a body. */
@@ -80,8 +81,8 @@ function requireType(types: string[]): Middleware {
 
 function content(large: Expected['large']): Middleware {
   return async ({ request }, next) => {
-    const { body } = request;
-    if (!Buffer.isBuffer(body) || body.length === 0) throw empty();
+    if (typeof request.body !== 'string' || request.body === '') throw empty();
+    const body = Buffer.from(request.body, 'binary');
     if (body.length > LONG) await yieldToEventLoop();
     try {
       const isText = large && request.is(large.text.type);

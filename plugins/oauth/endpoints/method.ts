@@ -117,6 +117,8 @@ export async function atServer(
 ): Promise<void> {
   const origin = originFor(ctx, host);
   const provider = await providers.at(origin);
+  // A proxy may have terminated TLS.
+  ctx.req.headers['x-forwarded-proto'] = origin.startsWith('https:') ? 'https' : 'http';
   await documents.causedBy(api.clientOf(ctx), () => work(origin, provider));
 }
 

@@ -10,7 +10,7 @@ let loaded: Library | undefined;
 export function loadLibrary(): Library {
   if (loaded) return loaded;
   const { warn } = console;
-  // It warns about versions of Node with which it works.
+  // It warns about Node 20, with which it works, and has no option against that.
   console.warn = () => undefined;
   try {
     loaded = createRequire(__filename)('oidc-provider') as Library; // Its own types.

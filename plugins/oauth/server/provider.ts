@@ -1,5 +1,4 @@
 import { generateKeyPair } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 
 import { LRUCache } from 'lru-cache';
@@ -43,7 +42,9 @@ export class Providers {
     const { store } = this.#dependencies;
     const configuration = configurationFor(origin, await this.#keys(), library, this.#dependencies);
     const provider = new library.Provider(origin, configuration);
-    adapt(provider, origin.startsWith('https:'));
+    adapt(provider);
+    // Its cookies are secure if X-Forwarded-Proto is https; `atServer` sets it.
+    provider.proxy = true;
     provider.use(async (ctx: { oidc?: { route?: string }; body: object }, next) => {
       await next();
       if (ctx.oidc?.route !== 'discovery') return;
@@ -73,14 +74,8 @@ export class Providers {
   }
 }
 
-/** Methods of the library that no setting replaces. */
+/** Methods of the library's models that no setting replaces (https://github.com/panva/node-oidc-provider/issues/631). */
 interface Inside {
-  createContext(
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): { cookies: { secure: boolean } };
-  urlFor(name: string, options?: object): string;
-  OIDCContext: { prototype: { urlFor: (name: string, options?: object) => string } };
   Client: {
     prototype: { compareClientSecret(this: OidcProvider.Client, secret: string): boolean };
   };
@@ -89,18 +84,9 @@ interface Inside {
   Session: { prototype: { resetIdentifier: () => void } };
 }
 
-function adapt(provider: Provider, isSecure: boolean): void {
+function adapt(provider: Provider): void {
   // The types of the library omit some of its methods.
   const inside = provider as unknown as Inside;
-  // The original trusts the header Host.
-  inside.OIDCContext.prototype.urlFor = (name, options) => inside.urlFor(name, options);
-  const createContext = inside.createContext.bind(provider);
-  inside.createContext = (request, response) => {
-    const ctx = createContext(request, response);
-    // A proxy may have terminated TLS.
-    ctx.cookies.secure = isSecure;
-    return ctx;
-  };
   // Only the hash of a secret is stored.
   inside.Client.prototype.compareClientSecret = function compareClientSecret(secret) {
     return this.clientSecret === hashOf(secret);

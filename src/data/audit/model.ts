@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 
-import { newId, type StoredId } from '../../core/ids';
+import { IdType, newId, type StoredId } from '../../core/ids';
 import { sharedModel } from '../model/models';
 import type { AuditEntry, ChainEnd } from './entry';
 
@@ -23,7 +23,7 @@ export const auditEntryModel = sharedModel<AuditEntryDocument>(
   { shardKey: 'chain' },
   new Schema(
     {
-      _id: { type: Schema.Types.UUID, required: true },
+      _id: { type: IdType, required: true },
       chain: { type: String, required: true },
       seq: { type: Number, required: true },
       time: { type: Date, required: true },

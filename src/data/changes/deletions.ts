@@ -5,7 +5,7 @@ import { DAY_MS } from '../../core/time';
 import { accountModel } from '../model/models';
 import { DELETION, type DeletionDocument, everythingDeleted } from '../model/tracking';
 import { unlessGone } from '../../core/identity';
-import { anyOf } from '../../core/ids';
+import { anyOf, IdType } from '../../core/ids';
 import type { Database } from '../mongodb/database';
 import type { WriteQueue } from '../writing/write-queue';
 
@@ -19,10 +19,10 @@ export const deletionModel = accountModel<DeletionDocument>(
   DELETION,
   new Schema<DeletionDocument>(
     {
-      _id: { type: Schema.Types.UUID, required: true },
+      _id: { type: IdType, required: true },
       userId: { type: String, required: true },
       kind: { type: String, required: true },
-      id: { type: Schema.Types.UUID, required: true },
+      id: { type: IdType, required: true },
       revision: { type: Number, required: true },
       deletedAt: { type: Date, required: true },
     },

@@ -1,4 +1,10 @@
-import type { ClientSession, Model, Query, Schema } from 'mongoose';
+import mongoose, {
+  type ClientSession,
+  type Collection,
+  type Model,
+  type Query,
+  type Schema,
+} from 'mongoose';
 
 import { isRecord } from '../../core/values';
 
@@ -40,7 +46,7 @@ export function owned(schema: Schema): void {
       return this.setOptions({ promoteBuffers: true, acrossAccounts: why });
     },
   });
-  schema.on('init', guard);
+  schema.on('init', (model: Model<unknown>) => guarded.set(model.collection, model.modelName));
 }
 
 /** Thrown by a query on user data without an account. It is always a programming error. */
@@ -97,27 +103,35 @@ const REFUSED = [
   'watch',
 ] as const;
 
+/** The collections whose queries must name an account, with the names of their models. */
+const guarded = new WeakMap<Collection, string>();
+
 /**
- * Checks the arguments of the methods of `model.collection`. Mongoose and the driver both use these, and
- * no option skips them, as `middleware: false` skips hooks.
+ * A collection that checks the arguments of its methods. Mongoose and the driver both use these, and no
+ * option skips them, as `middleware: false` skips hooks.
  */
-function guard(model: Model<unknown>): void {
-  // Mongoose defines these methods on each collection object by name.
-  const methods = model.collection as unknown as Record<string, (...args: unknown[]) => unknown>;
-  const check = (name: string, allows: (args: readonly unknown[]) => boolean): void => {
-    const original = methods[name];
-    if (!original) return;
-    methods[name] = function guarded(this: unknown, ...args: unknown[]) {
-      if (!allows(args)) {
-        throw new UnscopedQueryError(`${model.modelName}.${name} must name the account by userId.`);
-      }
-      return original.apply(this, args);
-    };
+class CheckedCollection extends mongoose.Collection {}
+
+function check(name: string, allows: (args: readonly unknown[]) => boolean): void {
+  const original: unknown = Reflect.get(mongoose.Collection.prototype, name);
+  if (typeof original !== 'function') return;
+  const value = function checked(this: Collection, ...args: unknown[]): unknown {
+    const model = guarded.get(this);
+    if (model !== undefined && !allows(args)) {
+      throw new UnscopedQueryError(`${model}.${name} must name the account by userId.`);
+    }
+    return Reflect.apply(original, this, args);
   };
+  Object.defineProperty(CheckedCollection.prototype, name, { value });
+}
+
+/** Lets Mongoose check queries on user data. Call it before there are connections. */
+export function checkQueries(): void {
   for (const [name, [position, allows]] of Object.entries(CHECKS)) {
     check(name, (args) => allows(args[position]) || isAcrossAccounts(args.slice(position + 1)));
   }
   for (const name of REFUSED) check(name, () => false);
+  mongoose.setDriver({ Collection: CheckedCollection, Connection: mongoose.Connection });
 }
 
 /** Whether the options, which come last, allow the query to read all accounts. */

@@ -7,10 +7,10 @@ import type { Metrics } from '../../core/metrics';
 import { withTimeout } from '../../core/async';
 import { failWritesToClosedSockets } from './driver-sockets';
 import type { AnyModel, ModelDefinition, ModelOf } from '../model/models';
+import { checkQueries } from '../model/owner';
 import { mayRetry } from './errors';
 import { APP_NAME } from './orphans';
 import { requireNoRestore } from './restore-marker';
-import { acceptStoredIds } from '../../core/ids';
 
 const MAX_CONNECTIONS = 50;
 /** Concurrent transactions outside the write queue. */
@@ -28,7 +28,7 @@ export const TRANSACTION_OPTIONS = {
   writeConcern: WRITE_CONCERN,
 } as const;
 
-acceptStoredIds();
+checkQueries();
 failWritesToClosedSockets();
 
 /** The connection to MongoDB, and the models on it. */

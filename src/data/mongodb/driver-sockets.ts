@@ -13,9 +13,9 @@ const guarded = new WeakSet<Socket>();
 /**
  * Makes commands fail that MongoDB's driver writes to a connection while it closes. Call it once.
  *
- * The driver (7.8) waits for the socket to drain, which never happens once it is closed: no time-out
- * ends that, and the connection stays in use for ever. If the socket breaks meanwhile, the driver throws
- * an error that it does not retry.
+ * The driver (7.8) waits for the socket to drain, since https://github.com/mongodb/node-mongodb-native/pull/4022.
+ * That never happens once it is closed: no time-out ends the wait, and the connection stays in use for ever. If
+ * the socket breaks meanwhile, the driver throws an error that it does not retry.
  */
 export function failWritesToClosedSockets(): void {
   const requireOfMongoose = createRequire(require.resolve('mongoose'));
