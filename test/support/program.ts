@@ -93,6 +93,7 @@ export {
 } from './real-server';
 export { ReplicaSet } from './replica-set';
 export { startService, stopSharedService, userOf } from './service';
+export { published, released } from './published';
 export { surfaceDocument } from './surface-document';
 export { NETWORK_FAULTS, TcpProxy } from './tcp-proxy';
 export { tlsSettings } from './tls';
@@ -100,4 +101,5 @@ export { until } from './processes';
 export { fakeDate, realDate } from './host-clock';
 export { fetchAsIs, fetchFrom } from './host-fetch';
 export { reconcile } from '../../src/app/reconcile';
+export type { ObjectSchema, Published } from './published';
 export type { ServiceOptions, TestService, TestUser } from './service';
