@@ -65,7 +65,7 @@ export class PersonalData {
    * @param acting who exports it; an operator if left out
    * @returns the JSON in pieces; undefined if there is no such account
    */
-  async exportUser(userId: string, acting?: Acting): Promise<AsyncIterable<string> | undefined> {
+  async exportUser(userId: string, acting?: Acting): Promise<AsyncGenerator<string> | undefined> {
     const account = await this.#accounts.findOne({ _id: userId }).lean();
     if (!account) return undefined;
     await this.#host.transactShared(async (tx) => {

@@ -101,8 +101,7 @@ export class App {
     this.writeQueue = new WriteQueue({ ...data, identity, listeners }, { log, metrics });
     this.schema = new StoredSchema(data.database, data.known, identity);
     this.operations = this.plugins.flatMap(({ operations }) => operations);
-    const { database, settings } = this;
-    this.#idempotency = new IdempotencyStore(database, connections.mongo, settings, metrics);
+    this.#idempotency = new IdempotencyStore(this.database, this.settings, metrics);
     this.derived = [
       ...data.derived,
       ...contributions.flatMap((each) => each.derived ?? []),

@@ -32,7 +32,7 @@ export class ServerConnections {
     this.#database = database;
     this.#log = log;
     this.#metrics = metrics;
-    this.mongo = new MongoHealth(() => database.ping(), log, metrics);
+    this.mongo = new MongoHealth((ms) => database.ping(ms), log, metrics);
   }
 
   /** Undefined without a Redis. */
@@ -54,14 +54,7 @@ export class ServerConnections {
       throw explainRights(error, database.connection.name);
     };
     await database.connect(mongodbUri, { restoring }).catch(refused);
-    // One failure may be a broken connection that is replaced at once; a second may be an outage.
-    let failures = 0;
-    const client = database.connection.getClient();
-    client.on('serverHeartbeatSucceeded', () => (failures = 0));
-    client.on('serverHeartbeatFailed', () => {
-      failures += 1;
-      if (failures > 1) this.mongo.suspect();
-    });
+    void this.mongo.watch();
     if (redisUrl !== undefined) {
       this.#redis = new RedisConnection(redisUrl, this.#log, this.#metrics);
       await this.#redis.opened();

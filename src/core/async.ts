@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 
 let last: Promise<unknown> = Promise.resolve();
 
@@ -17,7 +17,16 @@ export async function yieldToEventLoop(): Promise<void> {
  *
  * @throws what the work throws in time
  */
-export function withTimeout<T>(ms: number, work: T | Promise<T>): Promise<T | undefined> {
-  const late = sleep(ms, undefined, { ref: false }).then(() => setImmediate(undefined));
-  return Promise.race([work, late]);
+export async function withTimeout<T>(ms: number, work: T | Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => {
+      resolve(setImmediate(undefined));
+    }, ms).unref();
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

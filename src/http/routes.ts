@@ -4,11 +4,10 @@ import type { Context, Middleware } from 'koa';
 import compose from 'koa-compose';
 
 import { ApiError, methodNotAllowed, notFound, serviceUnavailable } from '../core/errors';
-import { authenticate } from '../middleware/authenticate';
 import { refuseBackend } from '../middleware/require-scope';
 import { bodyParserOf } from '../middleware/body-parser';
 import { recordedError } from '../middleware/client-error';
-import { chainOf, type Services, toolChainOf } from '../middleware/chain';
+import { authentication, chainOf, type Services, toolChainOf } from '../middleware/chain';
 import { clientBudget } from '../middleware/limits/rate-limits';
 import { callerOf } from '../middleware/state';
 import { operationName } from '../plugins/operation-facts';
@@ -110,7 +109,7 @@ const done = async (): Promise<void> => undefined;
 
 function protocolApi(description: ApiDescription, services: Services): ProtocolApi {
   const { rateLimits, concurrency } = services;
-  const authenticateToken = authenticate(services);
+  const authenticateToken = compose(authentication(services));
   const parseBody = bodyParserOf({ isRequired: true });
   const chains = new Map(
     description.operations

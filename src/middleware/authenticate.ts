@@ -9,52 +9,65 @@ import {
   type TokenFault,
 } from '../core/identity';
 import type { Acting } from '../data/audit/entry';
-import type { MongoHealth } from '../data/mongodb/mongo-health';
 import { clientBudget, type RateLimits } from './limits/rate-limits';
 import { callerOf } from './state';
 
 interface Dependencies {
   identity: Authenticator;
-  mongo: MongoHealth;
   rateLimits: RateLimits;
 }
 
 /**
- * Requires a valid token in the Authorization header; one in the query string is never read.
+ * Requires a token in the Authorization header; one in the query string is never read.
+ *
+ * @throws ApiError unauthorized, or rate_limited
+ */
+export function requireToken({ rateLimits }: Pick<Dependencies, 'rateLimits'>): Middleware {
+  return async function requireToken(ctx, next) {
+    if (tokenOf(ctx) === undefined) await refuse(ctx, rateLimits);
+    await next();
+  };
+}
+
+/**
+ * Requires that the token is valid.
  *
  * Once an address has spent its budget of failures, its tokens are no longer looked up in the
  * database: only tokens that this process has cached are accepted.
  *
- * @throws ApiError unauthorized without a token, invalid_token, or rate_limited
+ * @throws ApiError invalid_token, or rate_limited
  */
-export function authenticate({ identity, mongo, rateLimits }: Dependencies): Middleware {
-  const failures = rateLimits.authFailures;
+export function authenticate({ identity, rateLimits }: Dependencies): Middleware {
   return async function authenticate(ctx, next) {
-    const token = bearerToken(ctx.get('Authorization'));
-    const found = token === undefined ? undefined : await look(ctx, token);
-    if (!isPrincipal(found)) {
-      const refusal = refusalOf(found);
-      const { client, log } = ctx.state;
-      // Programs that ban addresses read this very line (deploy/fail2ban/).
-      log.warn({ client, code: refusal.kind.code }, 'Authentication failed');
-      await failures.spend(ctx);
-      throw refusal;
-    }
+    const found = await look(ctx, tokenOf(ctx) ?? '');
+    if (!isPrincipal(found)) return refuse(ctx, rateLimits, found);
     ctx.state.principal = found;
     await next();
   };
 
   async function look(ctx: Context, token: string): Promise<Principal | TokenFault> {
-    const lookUp = !failures.isSpent(clientBudget(ctx));
-    const found = await mongo.untilDown(() =>
-      identity.authenticate(token, { lookUp, source: sourceOf(ctx) }),
-    );
+    const lookUp = !rateLimits.authFailures.isSpent(clientBudget(ctx));
+    const found = await identity.authenticate(token, { lookUp, source: sourceOf(ctx) });
     if (!isPrincipal(found) || found.onlyAt === undefined) return found;
     return [found.onlyAt, `${found.onlyAt}/`].includes(ctx.path) ? found : 'elsewhere';
   }
 }
 
-function isPrincipal(found: Principal | TokenFault | undefined): found is Principal {
+function tokenOf(ctx: Context): string | undefined {
+  return bearerToken(ctx.get('Authorization'));
+}
+
+/** @param fault undefined without a token */
+async function refuse(ctx: Context, limits: RateLimits, fault?: TokenFault): Promise<never> {
+  const refusal = refusalOf(fault);
+  const { client, log } = ctx.state;
+  // Programs that ban addresses read this very line (deploy/fail2ban/).
+  log.warn({ client, code: refusal.kind.code }, 'Authentication failed');
+  await limits.authFailures.spend(ctx);
+  throw refusal;
+}
+
+function isPrincipal(found: Principal | TokenFault): found is Principal {
   return typeof found === 'object';
 }
 
@@ -67,7 +80,6 @@ const GENUINE = {
   elsewhere: 'The token is only valid for the tool endpoint.',
 };
 
-/** @param fault undefined without a token */
 function refusalOf(fault: TokenFault | undefined): ApiError {
   if (fault === undefined) {
     return unauthorized.error(undefined, { headers: { 'WWW-Authenticate': 'Bearer' } });

@@ -8,9 +8,10 @@ import type { MongoHealth } from '../data/mongodb/mongo-health';
 import type { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
 import { hasEtag, isConditional, readsBody, requiredScopes } from '../plugins/operation-facts';
-import { authenticate } from './authenticate';
+import { authenticate, requireToken } from './authenticate';
 import { bodyParserOf } from './body-parser';
 import { conditional, etag, ifMatch, noStore } from './conditional';
+import { failFast } from './fail-fast';
 import { putHandler, readHandler, writeHandler } from './handler';
 import { newerCursor } from './newer-cursor';
 import { idempotency } from './idempotency';
@@ -39,7 +40,7 @@ export interface Services {
 /** The steps of a request for an operation, in order. */
 export function chainOf(operation: Operation, services: Services): Middleware[] {
   return steps([
-    authenticate(services),
+    ...authentication(services),
     ...authorize(operation, services),
     operation.large && concurrency(services.concurrency.large),
     readsBody(operation) &&
@@ -61,6 +62,11 @@ export function toolChainOf(operation: Operation, services: Services): Middlewar
   ]);
 }
 
+/** The steps that every request for an operation begins with. */
+export function authentication(services: Services): Middleware[] {
+  return [requireToken(services), failFast(services, [authenticate(services)])];
+}
+
 function authorize(operation: Operation, { rateLimits }: Services): Step[] {
   const { limit, access, feature } = operation;
   return [
@@ -75,9 +81,14 @@ function respond(operation: Operation, services: Services): Step[] {
   if (operation.method === 'GET') {
     return [
       concurrency(operation.isExport ? limits.exports : limits.reads),
-      newerCursor(services),
-      operation.cacheable && responseCache(operation, cache),
-      readHandler(operation, services),
+      failFast(
+        services,
+        steps([
+          newerCursor(services),
+          operation.cacheable && responseCache(operation, cache),
+          readHandler(operation),
+        ]),
+      ),
     ];
   }
   if (operation.method === 'PUT') return [concurrency(limits.writes), putHandler(operation)];

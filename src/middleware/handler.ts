@@ -8,7 +8,6 @@ import { ownOrigin, publicOriginOf } from '../core/settings/public-origin';
 import type { Settings } from '../core/settings/settings';
 import { jsonArray, jsonText } from '../core/text/json';
 import { isAsyncIterable } from '../core/values';
-import type { MongoHealth } from '../data/mongodb/mongo-health';
 import type { ReadCall } from '../plugins/call';
 import type { Operation } from '../plugins/operation';
 import { operationName } from '../plugins/operation-facts';
@@ -20,15 +19,15 @@ import { isDryRun } from './validate';
 import { toClientError } from './client-error';
 
 /** Runs the handler of a read. Leaves a response that can be cached, or a stream. */
-export function readHandler(operation: Operation, { mongo }: { mongo: MongoHealth }): Middleware {
+export function readHandler(operation: Operation): Middleware {
   const { status } = operation.response;
   const isKept = operation.notConditional === undefined;
   return async function handler(ctx) {
     const { state } = ctx;
     const call = readCallOf(ctx);
-    const read = (): Promise<unknown> => mongo.untilDown(() => run(operation, call));
     const { page } = state.input;
-    const value = page ? await pageOf(await read(), page, call) : await read();
+    const whole = await run(operation, call);
+    const value = page ? await pageOf(whole, page, call) : whole;
     ctx.status = status;
     ctx.type = 'application/json';
     if (!isAsyncIterable(value) && !(value instanceof TextStream)) {
@@ -44,7 +43,7 @@ export function readHandler(operation: Operation, { mongo }: { mongo: MongoHealt
     const text =
       value instanceof TextStream ? value : new TextStream('application/json', jsonArray(value));
     ctx.type = text.type;
-    const made = await streamed(mongo.eachUntilDown(text.pieces), state.log);
+    const made = await streamed(text.pieces, state.log);
     if (typeof made === 'string' && isKept) state.content = new Content(made, text.type);
     else ctx.body = Readable.from(typeof made === 'string' ? [made] : made, { objectMode: false });
   };
@@ -57,12 +56,10 @@ export function readHandler(operation: Operation, { mongo }: { mongo: MongoHealt
     const { itemKey = ['id'] } = operation.response;
     const query = call.query as Readonly<Record<string, unknown>>; // Joi returns an object.
     const { sort } = query;
-    return pageOfRead(isAsyncIterable(value) ? mongo.eachUntilDown(value) : value, page, {
+    return pageOfRead(value, page, {
       list: [call.account.id, operationName(operation), call.params, query],
       itemKey: typeof sort === 'string' ? [...itemKey, sort] : itemKey,
-      readPage: (limit) => {
-        return mongo.untilDown(() => run(operation, { ...call, query: { ...query, limit } }));
-      },
+      readPage: (limit) => run(operation, { ...call, query: { ...query, limit } }),
     });
   }
 }

@@ -29,7 +29,6 @@ export { CONVENTIONS } from '../../plugins/docs/conventions';
 export { hostSettings } from '../../src/core/settings/host-settings';
 export { newId, toStoredId } from '../../src/core/ids';
 export { Settings, SettingsError } from '../../src/core/settings/settings';
-export { MongoHealth } from '../../src/data/mongodb/mongo-health';
 export { decodeCursor } from '../../src/data/page';
 export { DatabaseReader } from '../../src/data/mongodb/database-reader';
 export { Database } from '../../src/data/mongodb/database';

@@ -37,14 +37,17 @@ export async function startProxiedService(
   };
 }
 
-/** The commands that are sent to MongoDB during some work, without those that maintain connections. */
+/** Commands that maintain connections, and find out whether MongoDB responds. */
+const UPKEEP = ['hello', 'endSessions', 'ping'];
+
+/** The commands that are sent to MongoDB during some work, without upkeep. */
 export async function commandsDuring(
   proxy: TcpProxy,
   work: () => Promise<unknown>,
 ): Promise<MongodbCommand[]> {
   const sent: MongodbCommand[] = [];
   proxy.onCommand((command) => {
-    if (command.name !== 'hello' && command.name !== 'endSessions') sent.push(command);
+    if (!UPKEEP.includes(command.name)) sent.push(command);
     return undefined;
   });
   await work();

@@ -84,7 +84,7 @@ export function namesEtag(header: string, etag: string): boolean {
 export class TextStream {
   constructor(
     readonly type: string,
-    readonly pieces: AsyncIterable<string>,
+    readonly pieces: AsyncGenerator<string>,
   ) {}
 }
 

@@ -5,13 +5,18 @@ import { gunzip } from 'node:zlib';
 import { mongo, Schema } from 'mongoose';
 
 import { compress, MIN_COMPRESSED } from '../../core/http/content';
-import { ApiError, idempotencyConflict, idempotencyMismatch } from '../../core/errors';
+import { withTimeout } from '../../core/async';
+import {
+  ApiError,
+  idempotencyConflict,
+  idempotencyMismatch,
+  serviceUnavailable,
+} from '../../core/errors';
 import { hostSettings } from '../../core/settings/host-settings';
 import type { Metrics } from '../../core/metrics';
 import type { Settings } from '../../core/settings/settings';
 import { DAY_MS, HOUR_MS } from '../../core/time';
 import { canonicalJson } from '../../core/values';
-import type { MongoHealth } from '../mongodb/mongo-health';
 import type { Database } from '../mongodb/database';
 import type { DerivedData } from '../writing/derived';
 import { dayOf, IdempotencyUsage, idempotencyUsageModel } from './idempotency-usage';
@@ -20,6 +25,9 @@ import { isDuplicateKey } from '../mongodb/errors';
 import type { Transaction } from '../writing/transaction';
 
 const inflate = promisify(gunzip);
+
+/** The time limit of a look-up, which may wait for a majority of the replica set. */
+const LOOK_UP_MS = 5000;
 
 /** The response to the first request with a key, for its retries. */
 export interface StoredResponse {
@@ -79,15 +87,13 @@ export class IdempotencyStore {
   readonly #model;
   readonly #running = new Set<string>();
   readonly #database: Database;
-  readonly #mongo: MongoHealth;
   readonly #usage: IdempotencyUsage;
   readonly #replays;
   /** How long a response is stored. */
   readonly #keepMs: number;
 
-  constructor(database: Database, mongo: MongoHealth, settings: Settings, metrics: Metrics) {
+  constructor(database: Database, settings: Settings, metrics: Metrics) {
     this.#database = database;
-    this.#mongo = mongo;
     this.#keepMs = settings.of(hostSettings.idempotencyKeepHours) * HOUR_MS;
     this.#model = database.model(idempotencyKeyModel);
     const maxBytes = settings.of(hostSettings.idempotencyMegabytes) * 1_000_000;
@@ -192,15 +198,15 @@ export class IdempotencyStore {
     readConcern: 'majority' | 'linearizable' = 'majority',
   ): Promise<StoredResponse | undefined> {
     const { userId, key } = request;
-    const stored = await this.#mongo.untilDown(() =>
-      this.#model
-        .findOne({ userId, key, createdAt: { $gt: this.#oldest(new Date()) } })
-        .readConcern(readConcern)
-        .maxTimeMS(5000)
-        .lean()
-        .exec(),
-    );
-    if (!stored) return undefined;
+    const query = this.#model
+      .findOne({ userId, key, createdAt: { $gt: this.#oldest(new Date()) } })
+      .readConcern(readConcern)
+      .maxTimeMS(LOOK_UP_MS)
+      .lean();
+    const stored = await withTimeout(LOOK_UP_MS, query.exec());
+    // MongoDB hangs.
+    if (stored === undefined) throw serviceUnavailable.error();
+    if (stored === null) return undefined;
     if (stored.request !== request.fingerprint) throw idempotencyMismatch.error();
     return { status: stored.status, body: await inflated(stored.body) };
   }

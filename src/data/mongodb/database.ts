@@ -120,10 +120,11 @@ export class Database {
     await this.connection.close();
   }
 
-  async ping(): Promise<boolean> {
+  /** Returns whether MongoDB responds within so many milliseconds. */
+  async ping(ms = PING_MS): Promise<boolean> {
     // Retried once, as the driver does with reads: only the connection may be broken.
     const responded = this.#responds().then((isThere) => isThere || this.#responds());
-    return (await withTimeout(PING_MS, responded)) ?? false;
+    return (await withTimeout(ms, responded)) ?? false;
   }
 
   async #responds(): Promise<boolean> {
