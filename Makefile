@@ -83,7 +83,7 @@ test/%/node_modules/.installed: test/%/package.json test/%/package-lock.json
 test-clients: dist-test/.built test/clients/node_modules/.installed ## test generated clients, /docs in a browser, and tools in agents (with Python and Go)
 	@npx jest test/clients
 
-test-deploy: dist-test/.built ## lint deploy/, and run the steps of its Dockerfile
+test-deploy: dist-test/.built ## lint deploy/ and .github/, and run the steps of the Dockerfile
 	@npx jest test/deploy
 
 test-soak: dist/.built ## run ten minutes (SOAK_SECONDS) of load and faults; check for leaks and lost data

@@ -5,7 +5,7 @@ import path from 'node:path';
 
 import { DEPLOY } from './dockerfile';
 
-/** The output of a tool for a file in deploy/; empty if there is no fault. */
+/** The output of a tool in deploy/; empty if there is no fault. */
 function faultsOf(tool: string, args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync(tool, args, { cwd: DEPLOY, encoding: 'utf8' });
   return status === 0 ? '' : `${status} ${stdout}${stderr}`;
@@ -38,6 +38,11 @@ describe('linters find no fault in', () => {
   ])('%s', (tool, args) => {
     expect(faultsOf(path.join(folder, 'bin', tool), args)).toBe('');
   });
+});
+
+test('actionlint finds no fault in the workflows', () => {
+  const actionlint = 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.12';
+  expect(faultsOf('go', ['run', actionlint])).toBe('');
 });
 
 /** For tools that no registry has: the test runs if they are installed. */
