@@ -12,7 +12,7 @@ import type {
   ProtocolMethod,
 } from '../../../src/plugins/protocol-endpoint';
 import { PageFault } from '../pages/texts';
-import { showFault } from '../pages/visit';
+import { showFault } from '../pages/browser-request';
 import { PATHS } from '../server/configuration';
 import { loadLibrary } from '../server/library';
 import { scopesIn } from '../state/store';

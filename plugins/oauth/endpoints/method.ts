@@ -13,7 +13,7 @@ import type {
 import type { Issuer } from '../issuer/settings';
 import { languageOf } from '../../pages';
 import { PageFault, TEXTS } from '../pages/texts';
-import { showFault, Visit } from '../pages/visit';
+import { showFault, BrowserRequest } from '../pages/browser-request';
 import type { People } from '../people/people';
 import type { Documents } from '../server/documents';
 import type { Providers } from '../server/provider';
@@ -136,7 +136,7 @@ export function pagesOf(parts: Parts) {
     (
       operationId: string,
       summary: string,
-      show: (visit: Visit) => Promise<void>,
+      show: (request: BrowserRequest) => Promise<void>,
       { countsFailures = false }: Pick<ProtocolMethod, 'countsFailures'> = {},
     ): ProtocolMethod => ({
       operationId,
@@ -148,7 +148,7 @@ export function pagesOf(parts: Parts) {
       handler: (ctx, api) =>
         withFaultsShown(ctx, () =>
           atServer(ctx, api, parts, (origin, provider) =>
-            show(new Visit(ctx, api, origin, provider, parts.store)),
+            show(new BrowserRequest(ctx, api, origin, provider, parts.store)),
           ),
         ),
     });

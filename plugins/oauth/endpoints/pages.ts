@@ -18,21 +18,21 @@ export function signInPages(parts: Parts): ProtocolEndpoint[] {
     {
       path: '/oauth/consent/{uid}',
       methods: {
-        GET: page('getConsentPage', 'Get the consent page', (visit) =>
-          consentPage(visit, personalScopes(visit.api.scopes)),
+        GET: page('getConsentPage', 'Get the consent page', (request) =>
+          consentPage(request, personalScopes(request.api.scopes)),
         ),
-        POST: form('answerConsent', 'Allow or deny access (form)', (visit) =>
-          answerConsent(visit, store, personalScopes(visit.api.scopes)),
+        POST: form('answerConsent', 'Allow or deny access (form)', (request) =>
+          answerConsent(request, store, personalScopes(request.api.scopes)),
         ),
       },
     },
     {
       path: '/sign-in',
       methods: {
-        GET: page('getSignInPage', 'Get the sign-in page', (visit) =>
-          signInPage(visit, people, isOpen),
+        GET: page('getSignInPage', 'Get the sign-in page', (request) =>
+          signInPage(request, people, isOpen),
         ),
-        POST: form('signIn', 'Sign in (form)', (visit) => signIn(visit, people, isOpen), {
+        POST: form('signIn', 'Sign in (form)', (request) => signIn(request, people, isOpen), {
           countsFailures,
         }),
       },
@@ -44,7 +44,7 @@ export function signInPages(parts: Parts): ProtocolEndpoint[] {
           ...page(
             'getSignUpPage',
             'Get the sign-up page',
-            (visit) => signUpPage(visit, people, isOpen),
+            (request) => signUpPage(request, people, isOpen),
             { countsFailures },
           ),
           responses: PRIVATE_PAGES,
@@ -52,7 +52,7 @@ export function signInPages(parts: Parts): ProtocolEndpoint[] {
         POST: form(
           'signUp',
           'Create an account, or set how to sign in to it (form)',
-          (visit) => signUp(visit, people, isOpen),
+          (request) => signUp(request, people, isOpen),
           { countsFailures },
         ),
       },
@@ -75,11 +75,11 @@ export function settingsPages(parts: Parts): ProtocolEndpoint[] {
     {
       path: '/settings',
       methods: {
-        GET: page('getSettingsPage', 'Get the settings page', (visit) =>
-          settingsPage(visit, parts),
+        GET: page('getSettingsPage', 'Get the settings page', (request) =>
+          settingsPage(request, parts),
         ),
-        POST: form('changeSettings', 'Submit a form of the settings', (visit) =>
-          changeSettings(visit, parts),
+        POST: form('changeSettings', 'Submit a form of the settings', (request) =>
+          changeSettings(request, parts),
         ),
       },
     },
@@ -89,9 +89,11 @@ export function settingsPages(parts: Parts): ProtocolEndpoint[] {
 /** Signing in to the settings at an issuer. */
 export function issuerPages(parts: Parts, signIn: IssuerSignIn): ProtocolEndpoint[] {
   const { page } = pagesOf(parts);
-  const begin = page('beginIssuerSignIn', 'Sign in at the issuer', (visit) => signIn.begin(visit));
-  const finish = page('finishIssuerSignIn', 'Return from the issuer', (visit) =>
-    signIn.finish(visit),
+  const begin = page('beginIssuerSignIn', 'Sign in at the issuer', (request) =>
+    signIn.begin(request),
+  );
+  const finish = page('finishIssuerSignIn', 'Return from the issuer', (request) =>
+    signIn.finish(request),
   );
   return [
     { path: SIGN_IN, methods: { GET: begin } },

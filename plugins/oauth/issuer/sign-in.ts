@@ -4,7 +4,7 @@ import { serviceUnavailable } from '../../../src/core/errors';
 import { isLoopback } from '../../../src/core/settings/settings';
 import type { Logger } from 'pino';
 import { PageFault } from '../pages/texts';
-import type { Visit } from '../pages/visit';
+import type { BrowserRequest } from '../pages/browser-request';
 import { boundedFetch } from './bounded-fetch';
 import type { Issuer } from './settings';
 import { type IssuerTokens, TOLERANCE_SECONDS } from './tokens';
@@ -39,19 +39,19 @@ export class IssuerSignIn {
    *
    * @throws ApiError service_unavailable if the issuer cannot be reached
    */
-  async begin(visit: Visit): Promise<void> {
+  async begin(request: BrowserRequest): Promise<void> {
     const { library, configuration } = await this.#found();
     const [state, verifier] = [library.randomState(), library.randomPKCECodeVerifier()];
-    visit.setCookie('sign-in', `${state} ${verifier}`, COOKIE_SECONDS);
+    request.setCookie('sign-in', `${state} ${verifier}`, COOKIE_SECONDS);
     const url = library.buildAuthorizationUrl(configuration, {
-      redirect_uri: visit.origin + SIGNED_IN,
+      redirect_uri: request.origin + SIGNED_IN,
       scope: 'openid',
       state,
       code_challenge: await library.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
       max_age: String(MAX_AGE_SECONDS),
     });
-    visit.redirect(url.href);
+    request.redirect(url.href);
   }
 
   /**
@@ -59,12 +59,12 @@ export class IssuerSignIn {
    *
    * @throws PageFault if this browser was not sent there, or the issuer refuses
    */
-  async finish(visit: Visit): Promise<void> {
-    const [expectedState = '', pkceCodeVerifier = ''] = visit.cookie('sign-in').split(' ');
-    visit.setCookie('sign-in', '', 0);
+  async finish(request: BrowserRequest): Promise<void> {
+    const [expectedState = '', pkceCodeVerifier = ''] = request.cookie('sign-in').split(' ');
+    request.setCookie('sign-in', '', 0);
     if (expectedState === '') throw new PageFault('notSignedIn');
     const { library, configuration } = await this.#found();
-    const address = new URL(visit.ctx.url, visit.origin);
+    const address = new URL(request.ctx.url, request.origin);
     const checks = { expectedState, pkceCodeVerifier, idTokenExpected: true };
     const claims = await library
       .authorizationCodeGrant(configuration, address, checks)
@@ -74,8 +74,8 @@ export class IssuerSignIn {
       });
     const account = claims && (await this.#tokens.openFor(claims));
     if (account === undefined) throw new PageFault('notSignedIn');
-    await visit.signIn(account, signedInAt(claims?.auth_time));
-    visit.redirect('/settings');
+    await request.signIn(account, signedInAt(claims?.auth_time));
+    request.redirect('/settings');
   }
 
   #found(): Promise<Client> {

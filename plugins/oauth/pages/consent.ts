@@ -8,7 +8,7 @@ import { loadLibrary } from '../server/library';
 import { appTarget, scopesIn, type StateStore } from '../state/store';
 import { markup } from '../../pages';
 import { PageFault } from './texts';
-import type { Visit } from './visit';
+import type { BrowserRequest } from './browser-request';
 
 /** How many authorized apps an account may have; beyond that the oldest ends. */
 const MAX_APPS = 100;
@@ -27,11 +27,11 @@ interface ConsentRequest {
 }
 
 /** Shows the consent page. */
-export async function consentPage(visit: Visit, all: readonly string[]): Promise<void> {
-  const request = await requestOf(visit, all);
-  if (!request) return;
-  const { texts, api } = visit;
-  const { interaction, client, accountId, scopes } = request;
+export async function consentPage(request: BrowserRequest, all: readonly string[]): Promise<void> {
+  const authorization = await requestOf(request, all);
+  if (!authorization) return;
+  const { texts, api } = request;
+  const { interaction, client, accountId, scopes } = authorization;
   const by = documentHost(client.clientId);
   const name = shownName(client.clientName, by) ?? by ?? texts.unnamed;
   const to = webHost(String(interaction.params['redirect_uri']));
@@ -45,7 +45,7 @@ export async function consentPage(visit: Visit, all: readonly string[]): Promise
   );
   const content = markup`<p>${texts.signedIn} <strong>${accountId}</strong>.</p>
     <form method="post">
-      ${visit.csrfField()}
+      ${request.csrfField()}
       <fieldset>
         <legend>${texts.may}</legend>
         ${boxes}
@@ -66,45 +66,45 @@ export async function consentPage(visit: Visit, all: readonly string[]): Promise
       <button name="answer" value="refuse">${texts.refuse}</button>
     </form>`;
   const who = by === undefined || name.includes(by) ? name : `${name} (${by})`;
-  visit.show(`${who} ${texts.asks}`, content, { mayLeave: true });
+  request.show(`${who} ${texts.asks}`, content, { mayLeave: true });
 }
 
 /** Grants or denies access, and returns to the client. */
 export async function answerConsent(
-  visit: Visit,
+  request: BrowserRequest,
   store: StateStore,
   all: readonly string[],
 ): Promise<void> {
-  const form = await visit.form();
-  const request = await requestOf(visit, all);
-  if (!request) return;
-  const { interaction, accountId, signedInAt } = request;
-  const scopes = request.scopes.filter((scope) => form.getAll('scope').includes(scope));
+  const form = await request.form();
+  const authorization = await requestOf(request, all);
+  if (!authorization) return;
+  const { interaction, accountId, signedInAt } = authorization;
+  const scopes = authorization.scopes.filter((scope) => form.getAll('scope').includes(scope));
   const isAllowed = form.get('answer') === 'allow' && scopes.length > 0;
   const result = isAllowed
     ? {
         ...(interaction.prompt.name === 'login' ? { login: { accountId, ts: signedInAt } } : {}),
-        consent: { grantId: await grant(visit, store, request, scopes) },
+        consent: { grantId: await grant(request, store, authorization, scopes) },
       }
     : { error: 'access_denied', error_description: 'the person denied access' };
   // The library resumes it only in this session: an answer does not outlive it.
-  const { uid } = await visit.session();
+  const { uid } = await request.session();
   Object.assign(interaction, { result, session: { ...interaction.session, accountId, uid } });
   await interaction.save(interaction.exp - Math.floor(Date.now() / 1000));
-  visit.redirect(interaction.returnTo);
+  request.redirect(interaction.returnTo);
 }
 
 async function grant(
-  visit: Visit,
+  request: BrowserRequest,
   store: StateStore,
   { interaction, client, accountId, scopes: requested }: ConsentRequest,
   scopes: readonly string[],
 ): Promise<string> {
   const removed = requested.filter((scope) => !scopes.includes(scope));
   const { clientId } = client;
-  const made = new visit.provider.Grant({ accountId, clientId });
+  const made = new request.provider.Grant({ accountId, clientId });
   // A form that is sent twice makes one grant. Only its refresh tokens may reveal the id.
-  const { jti: session } = await visit.session();
+  const { jti: session } = await request.session();
   made.jti = hashOf(`grant ${interaction.uid} ${session}`);
   made.addOIDCScope(namesIn(interaction, OWN_SCOPES).join(' '));
   for (const resource of [interaction.params['resource']].flat().map(String)) {
@@ -112,27 +112,27 @@ async function grant(
     // Otherwise the library would ask again.
     if (removed.length > 0) made.rejectResourceScope(resource, removed.join(' '));
   }
-  const oldest = await store.beyond(MAX_APPS - 1, accountId, 'Grant');
-  for (const each of oldest) await store.endGrant(each, visit.acting(accountId));
+  const oldest = await store.allButNewest(MAX_APPS - 1, accountId, 'Grant');
+  for (const each of oldest) await store.endGrant(each, request.acting(accountId));
   const id = await made.save();
   await store.host.transactShared(async (tx) => {
     const act = { action: 'program.allowed', target: appTarget(hashOf(id)), changes: { scopes } };
-    tx.audit(act, accountId, visit.acting(accountId));
+    tx.audit(act, accountId, request.acting(accountId));
   });
   return id;
 }
 
 /** The request; undefined if the person was redirected to sign in first. */
 async function requestOf(
-  visit: Visit,
+  request: BrowserRequest,
   all: readonly string[],
 ): Promise<ConsentRequest | undefined> {
-  const { ctx, provider } = visit;
-  const interaction = await interactionOf(visit);
-  const { accountId, loginTs = 0 } = await visit.session();
+  const { ctx, provider } = request;
+  const interaction = await interactionOf(request);
+  const { accountId, loginTs = 0 } = await request.session();
   const isFresh = interaction.prompt.name !== 'login' || loginTs >= interaction.iat;
   if (accountId === undefined || !isFresh) {
-    visit.redirect(`/sign-in?return=${encodeURIComponent(ctx.path)}`);
+    request.redirect(`/sign-in?return=${encodeURIComponent(ctx.path)}`);
     return undefined;
   }
   const client = await provider.Client.find(String(interaction.params['client_id']));
@@ -142,7 +142,7 @@ async function requestOf(
 }
 
 /** @throws PageFault if the request has expired, or another browser started it */
-async function interactionOf({ ctx, provider }: Visit): Promise<Interaction> {
+async function interactionOf({ ctx, provider }: BrowserRequest): Promise<Interaction> {
   const interaction = await found(provider.interactionDetails(ctx.req, ctx.res));
   if (ctx.path.endsWith(`/${interaction.uid}`)) return interaction;
   throw new PageFault('expired');

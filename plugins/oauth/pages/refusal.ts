@@ -4,7 +4,7 @@ import { ApiError } from '../../../src/core/errors';
 import { languageOf, markup, showPage } from '../../pages';
 import { UnreachableHost } from '../server/documents';
 import { PageFault, TEXTS } from './texts';
-import { showFault } from './visit';
+import { showFault } from './browser-request';
 
 /** Shows why the library refused a request. */
 export const showRefusal: NonNullable<Configuration['renderError']> = (ctx, out, { cause }) => {

@@ -1,4 +1,4 @@
-import type { Visit } from './visit';
+import type { BrowserRequest } from './browser-request';
 import { markup } from '../../pages';
 import {
   faultSummary,
@@ -13,25 +13,33 @@ import type { Sentence } from './texts';
 import type { People } from '../people/people';
 
 /** Shows the sign-in page; redirects people who are signed in to their settings. */
-export async function signInPage(visit: Visit, people: People, isOpen: boolean): Promise<void> {
-  const { ctx } = visit;
+export async function signInPage(
+  request: BrowserRequest,
+  people: People,
+  isOpen: boolean,
+): Promise<void> {
+  const { ctx } = request;
   const to = returnOf(ctx.query['return']);
-  const { accountId } = await visit.session();
+  const { accountId } = await request.session();
   if (accountId !== undefined && to === undefined) {
-    visit.redirect('/settings');
+    request.redirect('/settings');
     return;
   }
   const isAgain = ctx.query['again'] !== undefined;
-  await showForm(visit, people, { to, isOpen, isAgain });
+  await showForm(request, people, { to, isOpen, isAgain });
 }
 
 /** Refusals that count against the address. */
 const FAILURES: readonly Sentence[] = ['wrong', 'badPasskey', 'tooMany'];
 
 /** Signs a person in with a passkey, or a name and a password. */
-export async function signIn(visit: Visit, people: People, isOpen: boolean): Promise<void> {
-  const { ctx, api } = visit;
-  const form = await visit.form();
+export async function signIn(
+  request: BrowserRequest,
+  people: People,
+  isOpen: boolean,
+): Promise<void> {
+  const { ctx, api } = request;
+  const form = await request.form();
   await api.refuseSpent(ctx);
   let name = (form.get('name') ?? '').trim();
   const passkey = form.get('passkey') ?? '';
@@ -39,18 +47,18 @@ export async function signIn(visit: Visit, people: People, isOpen: boolean): Pro
   try {
     if (passkey === '') {
       const given = { name, password: form.get('password') ?? '' };
-      await people.signIn(visit.place, given, () => visit.signIn(name));
+      await people.signIn(request.page, given, () => request.signIn(name));
     } else {
-      name = await people.checkPasskey(visit.place, passkey);
-      await visit.signIn(name);
+      name = await people.checkPasskey(request.page, passkey);
+      await request.signIn(name);
     }
   } catch (error) {
-    const { sentence: fault, status } = visit.faultOf(error);
+    const { sentence: fault, status } = request.faultOf(error);
     if (FAILURES.includes(fault)) await api.recordFailure(ctx);
-    await showForm(visit, people, { to, isOpen, fault, status, name });
+    await showForm(request, people, { to, isOpen, fault, status, name });
     return;
   }
-  visit.redirect(to ?? '/settings');
+  request.redirect(to ?? '/settings');
 }
 
 interface SignInForm {
@@ -64,21 +72,21 @@ interface SignInForm {
 }
 
 async function showForm(
-  visit: Visit,
+  request: BrowserRequest,
   people: People,
   { to, isOpen, isAgain = false, fault, status = 200, name = '' }: SignInForm,
 ): Promise<void> {
-  const { texts } = visit;
-  const options = await people.passkeys.authenticationOptions(visit.place);
+  const { texts } = request;
+  const options = await people.passkeys.authenticationOptions(request.page);
   const signUp = to === undefined ? '/sign-up' : `/sign-up?return=${encodeURIComponent(to)}`;
   const content = markup`${faultSummary(texts, fault)} ${isAgain && markup`<p>${texts.again}</p>`}
     <form method="post" action="/sign-in">
-      ${visit.csrfField()} ${returnField(to)}
+      ${request.csrfField()} ${returnField(to)}
       ${nameField(texts, name, fault)}
       ${passwordField('password', texts.password)}
       <button class="main">${texts.signIn}</button>
       ${passkeyButton(texts, texts.usePasskey, options)}
     </form>
     ${isOpen && markup`<p>${texts.newAccount} <a href="${signUp}">${texts.signUp}</a></p>`}`;
-  visit.show(texts.signIn, content, { status, script: options && PASSKEY_SCRIPT });
+  request.show(texts.signIn, content, { status, script: options && PASSKEY_SCRIPT });
 }

@@ -11,7 +11,7 @@ import {
 } from './fields';
 import { PASSKEY_SCRIPT } from './passkey-script';
 import { PageFault, type Sentence } from './texts';
-import type { Visit } from './visit';
+import type { BrowserRequest } from './browser-request';
 
 interface SignUpForm {
   invite: string;
@@ -25,50 +25,58 @@ interface SignUpForm {
 }
 
 /** Shows the sign-up page. */
-export async function signUpPage(visit: Visit, people: People, isOpen: boolean): Promise<void> {
-  const { query } = visit.ctx;
+export async function signUpPage(
+  request: BrowserRequest,
+  people: People,
+  isOpen: boolean,
+): Promise<void> {
+  const { query } = request.ctx;
   const invite = String(query['invite'] ?? '');
-  const invited = await invitedName(visit, people, { invite, isOpen });
-  await showForm(visit, people, { invite, invited, to: returnOf(query['return']) });
+  const invited = await invitedName(request, people, { invite, isOpen });
+  await showForm(request, people, { invite, invited, to: returnOf(query['return']) });
 }
 
 /** Creates an account, or sets how to sign in to the one of an invitation. */
-export async function signUp(visit: Visit, people: People, isOpen: boolean): Promise<void> {
-  const { api, ctx, texts, place, browser } = visit;
-  const form = await visit.form();
+export async function signUp(
+  request: BrowserRequest,
+  people: People,
+  isOpen: boolean,
+): Promise<void> {
+  const { api, ctx, texts, page, browser } = request;
+  const form = await request.form();
   await api.refuseSpent(ctx);
   const invite = form.get('invite') ?? '';
   const passkey = form.get('passkey') ?? '';
   const to = returnOf(form.get('return'));
-  const invited = await invitedName(visit, people, { invite, isOpen });
+  const invited = await invitedName(request, people, { invite, isOpen });
   const name = invited ?? (form.get('name') ?? '').trim();
-  const acting = visit.acting(name);
+  const acting = request.acting(name);
   try {
-    const way =
+    const credential =
       passkey === ''
         ? { password: form.get('password') ?? '' }
-        : { passkey: await people.passkeys.verifyRegistration(place, invited, passkey, browser) };
-    if (invited === undefined) await people.signUp(name, way, place.client, acting);
-    else await people.acceptInvitation(invite, way, acting);
+        : { passkey: await people.passkeys.verifyRegistration(page, invited, passkey, browser) };
+    if (invited === undefined) await people.signUp(name, credential, page.client, acting);
+    else await people.acceptInvitation(invite, credential, acting);
   } catch (error) {
-    const { sentence: fault, status } = visit.faultOf(error);
+    const { sentence: fault, status } = request.faultOf(error);
     // Limits how many names and invitations can be tried.
     if (['taken', 'badInvitation'].includes(fault)) await api.recordFailure(ctx);
-    await showForm(visit, people, { invite, invited, to, name, fault, status });
+    await showForm(request, people, { invite, invited, to, name, fault, status });
     return;
   }
-  await visit.signIn(name);
+  await request.signIn(name);
   if (to !== undefined) {
-    visit.redirect(to);
+    request.redirect(to);
     return;
   }
   const next = markup`<p>${texts.goOn} <a href="/settings">${texts.settings}</a></p>`;
-  visit.show(texts.ready, next);
+  request.show(texts.ready, next);
 }
 
 /** @throws PageFault if the invitation is invalid, or missing where one is required */
 async function invitedName(
-  { api, ctx }: Visit,
+  { api, ctx }: BrowserRequest,
   people: People,
   { invite, isOpen }: { invite: string; isOpen: boolean },
 ): Promise<string | undefined> {
@@ -84,12 +92,12 @@ async function invitedName(
 }
 
 async function showForm(
-  visit: Visit,
+  request: BrowserRequest,
   people: People,
   { invite, invited, to, name = '', fault, status = 200 }: SignUpForm,
 ): Promise<void> {
-  const { texts } = visit;
-  const options = await people.passkeys.registrationOptions(visit.place, invited);
+  const { texts } = request;
+  const options = await people.passkeys.registrationOptions(request.page, invited);
   const who =
     invited === undefined
       ? nameField(texts, name, fault)
@@ -98,11 +106,11 @@ async function showForm(
           ${accountField(invited)}`;
   const content = markup`${faultSummary(texts, fault)}
     <form method="post" action="/sign-up">
-      ${visit.csrfField()} ${returnField(to)} ${who}
+      ${request.csrfField()} ${returnField(to)} ${who}
       ${newPasswordField(texts, fault)}
       <button class="main">${texts.usePassword}</button>
       ${passkeyButton(texts, texts.makePasskey, options)}
     </form>`;
   const title = invited === undefined ? texts.signUp : texts.setUp;
-  visit.show(title, content, { status, script: options && PASSKEY_SCRIPT });
+  request.show(title, content, { status, script: options && PASSKEY_SCRIPT });
 }

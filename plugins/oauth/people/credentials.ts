@@ -10,7 +10,7 @@ import { hashOfPassword, isPassword, passwordFault, type Whose } from './passwor
 const MAX_PASSKEYS = 20;
 
 /** A new way to sign in. */
-export type Way = { password: string } | { passkey: Passkey };
+export type NewCredential = { password: string } | { passkey: Passkey };
 
 type Stored = Pick<CredentialDocument, 'passwordHash' | 'passkeys'>;
 
@@ -66,9 +66,9 @@ export class Credentials {
    *
    * @throws PageFault if the password is too weak, or too many are waiting
    */
-  async stored(account: string, way: Way, whose: Whose): Promise<Stored> {
-    if ('passkey' in way) return { passkeys: [way.passkey] };
-    return { passwordHash: await strongHash(way.password, account, whose) };
+  async stored(account: string, credential: NewCredential, whose: Whose): Promise<Stored> {
+    if ('passkey' in credential) return { passkeys: [credential.passkey] };
+    return { passwordHash: await strongHash(credential.password, account, whose) };
   }
 
   /** Replaces all ways to sign in to an account. @throws PageFault */
@@ -109,7 +109,7 @@ export class Credentials {
       const { session } = tx;
       const added = await this.#credentials.updateOne(hasRoom, update, { session });
       if (added.matchedCount === 0) throw new PageFault('tooManyPasskeys', 403);
-      tx.audit({ action: 'passkey.added', target: targetOf(passkey.id) }, account, acting);
+      tx.audit({ action: 'passkey.added', target: passkeyTarget(passkey.id) }, account, acting);
     });
   }
 
@@ -124,7 +124,7 @@ export class Credentials {
       const other = { ...own, $or: another };
       const removed = await this.#credentials.updateOne(other, { $pull }, { session });
       if (removed.matchedCount === 0) throw new PageFault('lastWay');
-      tx.audit({ action: 'passkey.removed', target: targetOf(id) }, account, acting);
+      tx.audit({ action: 'passkey.removed', target: passkeyTarget(id) }, account, acting);
     });
   }
 
@@ -159,7 +159,7 @@ export class Credentials {
 }
 
 /** A passkey in the audit log. */
-function targetOf(id: string) {
+function passkeyTarget(id: string) {
   return { type: 'passkey', id: publicId(hashOf(id)) };
 }
 

@@ -20,12 +20,12 @@ const ALGORITHMS = [-8, -7, -257];
 const MAX_ID_BYTES = 1023;
 
 /** The page of ours that a browser shows. */
-export interface Place {
+export interface BrowserPage {
   origin: string;
   /** The client address, whose budgets it spends. */
   client: string;
   /** The path of the page. */
-  page: string;
+  path: string;
   /** The secret of the browser's forms. */
   form: string;
   /** The secret by which the browser is known; empty if nobody has signed in with it. */
@@ -50,9 +50,9 @@ export class Passkeys {
   }
 
   /** Options for `navigator.credentials.get`, as JSON; undefined if passkeys cannot be used here. */
-  async authenticationOptions(place: Place): Promise<string | undefined> {
-    const challenge = await this.#challenge(place, undefined);
-    const rpId = nameOf(place);
+  async authenticationOptions(page: BrowserPage): Promise<string | undefined> {
+    const challenge = await this.#challenge(page, undefined);
+    const rpId = nameOf(page);
     return challenge && JSON.stringify({ challenge, rpId, userVerification: 'required' });
   }
 
@@ -63,18 +63,18 @@ export class Passkeys {
    * @param known ids of the account's passkeys
    */
   async registrationOptions(
-    place: Place,
+    page: BrowserPage,
     account: string | undefined,
     known: readonly string[] = [],
   ): Promise<string | undefined> {
-    const challenge = await this.#challenge(place, account);
+    const challenge = await this.#challenge(page, account);
     if (challenge === undefined) return undefined;
     // A device keeps one passkey for each user id.
     const id = account === undefined ? randomText() : hashOf(`passkey of ${account}`);
     const name = account ?? '';
     return JSON.stringify({
       challenge,
-      rp: { id: nameOf(place), name: 'Plant care' },
+      rp: { id: nameOf(page), name: 'Plant care' },
       user: { id, name, displayName: name },
       pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
       excludeCredentials: known.map((id) => ({ type: 'public-key', id })),
@@ -90,13 +90,13 @@ export class Passkeys {
    * @throws PageFault if it is invalid
    */
   async verifyRegistration(
-    place: Place,
+    page: BrowserPage,
     account: string | undefined,
     json: string,
     name: string,
   ): Promise<Passkey> {
     const sent = sentIn(json);
-    if (!sent || !(await this.#spend(place, account, sent))) throw new PageFault('badPasskey');
+    if (!sent || !(await this.#spend(page, account, sent))) throw new PageFault('badPasskey');
     const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
     const { decodeAttestationObject, isoBase64URL } =
       await import('@simplewebauthn/server/helpers');
@@ -109,7 +109,7 @@ export class Passkeys {
       const { registrationInfo } = await verifyRegistrationResponse({
         response,
         supportedAlgorithmIDs: ALGORITHMS,
-        ...expected(place, sent),
+        ...expected(page, sent),
       });
       return registrationInfo?.credential;
     };
@@ -128,12 +128,12 @@ export class Passkeys {
    *   counter has gone back, as that of a copied passkey
    */
   async verifyAuthentication<Found extends { passkey: Passkey }>(
-    place: Place,
+    page: BrowserPage,
     json: string,
     find: (id: string) => Promise<Found | undefined>,
   ): Promise<(Found & { counter: number }) | undefined> {
     const sent = sentIn(json);
-    if (!sent || !(await this.#spend(place, undefined, sent))) return undefined;
+    if (!sent || !(await this.#spend(page, undefined, sent))) return undefined;
     const found = await find(sent.id);
     if (!found) return undefined;
     const { verifyAuthenticationResponse } = await import('@simplewebauthn/server');
@@ -142,47 +142,55 @@ export class Passkeys {
     const verified = await verifyAuthenticationResponse({
       response: sent.response as AuthenticationResponseJSON, // As above.
       credential: { id, publicKey, counter },
-      ...expected(place, sent),
+      ...expected(page, sent),
     }).catch(() => undefined);
     if (verified?.verified !== true) return undefined;
     return { ...found, counter: verified.authenticationInfo.newCounter };
   }
 
-  async #challenge(place: Place, account: string | undefined): Promise<string | undefined> {
+  async #challenge(page: BrowserPage, account: string | undefined): Promise<string | undefined> {
     // Browsers do not support passkeys at IP addresses.
-    if (isIP(nameOf(place).replace(/[[\]]/g, '')) !== 0) return undefined;
-    if (!(await this.#store.spend(`challenge ${place.client}`, CHALLENGES))) return undefined;
+    if (isIP(nameOf(page).replace(/[[\]]/g, '')) !== 0) return undefined;
+    if (!(await this.#store.spend(`challenge ${page.client}`, CHALLENGES))) return undefined;
     const challenge = randomText();
     const expiresAt = new Date(Date.now() + CHALLENGE_MS);
-    const secret = secretOf(place, account, challenge);
+    const secret = secretOf(page, account, challenge);
     await this.#store.put({}, secret, { kind: 'Challenge', payload: '{}', expiresAt });
     return challenge;
   }
 
   /** Whether a challenge is valid on this page; it is used up then. */
-  async #spend(place: Place, account: string | undefined, { challenge }: Sent): Promise<boolean> {
+  async #spend(
+    page: BrowserPage,
+    account: string | undefined,
+    { challenge }: Sent,
+  ): Promise<boolean> {
     const good = { kind: 'Challenge', expiresAt: { $gt: new Date() } };
-    const unused = { _id: hashOf(secretOf(place, account, challenge)), ...good };
+    const unused = { _id: hashOf(secretOf(page, account, challenge)), ...good };
     return (await this.#store.documents.deleteOne(unused)).deletedCount === 1;
   }
 }
 
 /** Binds a challenge to a page of one browser, and to the account that it is about. */
-function secretOf({ page, form }: Place, account: string | undefined, challenge: string): string {
-  return JSON.stringify([challenge, page, form, account]);
+function secretOf(
+  { path, form }: BrowserPage,
+  account: string | undefined,
+  challenge: string,
+): string {
+  return JSON.stringify([challenge, path, form, account]);
 }
 
 function isTooLong(id: string): boolean {
   return Buffer.byteLength(id, 'base64url') > MAX_ID_BYTES;
 }
 
-function nameOf({ origin }: Place): string {
+function nameOf({ origin }: BrowserPage): string {
   return new URL(origin).hostname;
 }
 
-function expected(place: Place, { challenge }: Sent) {
-  const { origin: expectedOrigin } = place;
-  return { expectedOrigin, expectedRPID: nameOf(place), expectedChallenge: challenge };
+function expected(page: BrowserPage, { challenge }: Sent) {
+  const { origin: expectedOrigin } = page;
+  return { expectedOrigin, expectedRPID: nameOf(page), expectedChallenge: challenge };
 }
 
 function sentIn(json: string): Sent | undefined {

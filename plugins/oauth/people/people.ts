@@ -5,8 +5,8 @@ import { accountTarget, type Acting } from '../../../src/data/audit/entry';
 import { PageFault } from '../pages/texts';
 import { knownDevice } from '../state/devices';
 import { payloadOf, type StateStore } from '../state/store';
-import type { Credentials, Way } from './credentials';
-import type { Passkeys, Place } from './passkeys';
+import type { Credentials, NewCredential } from './credentials';
+import type { Passkeys, BrowserPage } from './passkeys';
 
 /** How many failures a name may have from one address, or from one browser that signed in to it before. */
 const TRIES = { most: 10, seconds: 900 };
@@ -38,21 +38,21 @@ export class People {
   /**
    * Signs a person in with a name and a password.
    *
-   * @param place where the person is, whose budgets a failure spends
+   * @param page where the person is, whose budgets a failure spends
    * @param begin begins the session
    * @throws PageFault with the same sentence whatever was wrong
    */
   async signIn(
-    place: Place,
+    page: BrowserPage,
     { name, password }: { name: string; password: string },
     begin: () => Promise<void>,
   ): Promise<void> {
-    const device = await knownDevice(this.#store, place.device, name);
+    const device = await knownDevice(this.#store, page.device, name);
     const whose = device === undefined ? 'stranger' : 'known';
     const budgets =
       device === undefined
         ? [
-            { key: `sign-in ${name} ${place.client}`, budget: TRIES },
+            { key: `sign-in ${name} ${page.client}`, budget: TRIES },
             { key: `sign-in ${name}`, budget: STRANGERS_TRIES },
           ]
         : [{ key: `sign-in ${name} ${device}`, budget: TRIES }];
@@ -77,9 +77,9 @@ export class People {
    *
    * @throws PageFault
    */
-  async checkPasskey(place: Place, json: string): Promise<string> {
+  async checkPasskey(page: BrowserPage, json: string): Promise<string> {
     const { credentials, passkeys } = this;
-    const used = await passkeys.verifyAuthentication(place, json, (id) => credentials.passkey(id));
+    const used = await passkeys.verifyAuthentication(page, json, (id) => credentials.passkey(id));
     const isNoted = used && (await credentials.noteUse(used.passkey, used.counter));
     if (isNoted && (await this.#store.accounts.isOpen(used.account))) return used.account;
     throw new PageFault('badPasskey');
@@ -116,11 +116,15 @@ export class People {
    * @returns the account
    * @throws PageFault
    */
-  async acceptInvitation(secret: string, way: Way, acting: Acting): Promise<string> {
+  async acceptInvitation(
+    secret: string,
+    credential: NewCredential,
+    acting: Acting,
+  ): Promise<string> {
     const invited = await this.invitation(secret);
     if (!invited) throw new PageFault('badInvitation');
     const { name, tier } = invited;
-    const stored = await this.credentials.stored(name, way, 'known');
+    const stored = await this.credentials.stored(name, credential, 'known');
     await this.#store.host.transactShared(async (tx) => {
       const scope = { session: tx.session };
       const invitation = { _id: hashOf(secret), kind: 'Invitation' };
@@ -141,12 +145,17 @@ export class People {
    * @param client the address, whose budget it spends
    * @throws PageFault if the name is invalid or taken, or the password too weak
    */
-  async signUp(name: string, way: Way, client: string, acting: Acting): Promise<void> {
+  async signUp(
+    name: string,
+    credential: NewCredential,
+    client: string,
+    acting: Acting,
+  ): Promise<void> {
     if (!OWN_NAME.test(name)) throw new PageFault('badName');
     if (!(await this.#store.spend(`sign-up ${client}`, SIGN_UPS))) {
       throw new PageFault('tooManySignUps', 429, SIGN_UPS.seconds);
     }
-    const stored = await this.credentials.stored(name, way, 'stranger');
+    const stored = await this.credentials.stored(name, credential, 'stranger');
     await this.#store.host.transactShared(async (tx) => {
       const isNew = await this.#store.accounts.createIn(tx, name, {});
       if (!isNew) throw new PageFault('taken');

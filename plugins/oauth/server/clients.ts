@@ -60,7 +60,7 @@ export class Clients {
     const document = { kind: 'Client', payload: JSON.stringify(metadata), expiresAt: NEVER };
     await this.#store.host.transactShared(async (tx) => {
       await this.#store.put(tx, id, document);
-      tx.audit({ action: 'client.created', target: targetOf(id), changes: { hasSecret } });
+      tx.audit({ action: 'client.created', target: clientTarget(id), changes: { hasSecret } });
     });
     const view = { id, name, redirectUris, createdAt: new Date(), expiresAt: null };
     return { ...view, ...(secret !== undefined && { secret }) };
@@ -95,7 +95,7 @@ export class Clients {
       const client = { _id: hashOf(id), kind: 'Client' };
       const { deletedCount } = await documents.deleteOne(client, { session: tx.session });
       const isThere = deletedCount === 1;
-      if (isThere) tx.audit({ action: 'client.deleted', target: targetOf(id) });
+      if (isThere) tx.audit({ action: 'client.deleted', target: clientTarget(id) });
       return isThere;
     });
     const grants = (await documents.find({ kind: 'Grant' }).lean()).filter(
@@ -123,6 +123,6 @@ export class Clients {
   }
 }
 
-function targetOf(id: string) {
+function clientTarget(id: string) {
   return { type: 'client', id };
 }

@@ -8,13 +8,13 @@ import { personalScopes, tokenFields, tokenLimitReached } from '../../accounts';
 import { markup } from '../../pages';
 import type { Parts } from '../endpoints/method';
 import { PageFault } from '../pages/texts';
-import type { Visit } from '../pages/visit';
+import type { BrowserRequest } from '../pages/browser-request';
 import { endSessions } from '../state/sessions';
 import { type Outcome, TOKEN_DAYS } from './page';
 
 /** A form of the settings, and the person who sent it. */
 export interface Sent {
-  visit: Visit;
+  request: BrowserRequest;
   parts: Parts;
   account: string;
   form: URLSearchParams;
@@ -50,16 +50,16 @@ export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   ['delete', deleteAccount],
 ]);
 
-async function signOut({ visit }: Sent): Promise<undefined> {
-  await visit.signOut();
-  visit.redirect('/settings');
+async function signOut({ request }: Sent): Promise<undefined> {
+  await request.signOut();
+  request.redirect('/settings');
 }
 
 async function makeToken(sent: Sent): Promise<Outcome> {
-  const { visit, parts, form } = sent;
+  const { request, parts, form } = sent;
   const name = form.get('name') ?? '';
   if (tokenFields.name.validate(name).error) throw new PageFault('badTokenName');
-  const scopes = personalScopes(visit.api.scopes).filter((scope) =>
+  const scopes = personalScopes(request.api.scopes).filter((scope) =>
     form.getAll('scope').includes(scope),
   );
   if (scopes.length === 0) throw new PageFault('noScope');
@@ -85,57 +85,57 @@ async function revokeToken(sent: Sent): Promise<Outcome> {
 }
 
 async function revokeApp(sent: Sent): Promise<Outcome> {
-  const { visit, parts, account } = sent;
-  if (await parts.store.revokeApp(account, idIn(sent), visit.acting(account))) {
+  const { request, parts, account } = sent;
+  if (await parts.store.revokeApp(account, idIn(sent), request.acting(account))) {
     return { done: 'appRevoked' };
   }
   throw new PageFault('gone');
 }
 
-async function addPasskey({ visit, parts, account, form }: Sent): Promise<Outcome> {
+async function addPasskey({ request, parts, account, form }: Sent): Promise<Outcome> {
   const { credentials, passkeys } = parts.people;
   const passkey = await passkeys.verifyRegistration(
-    visit.place,
+    request.page,
     account,
     form.get('passkey') ?? '',
-    visit.browser,
+    request.browser,
   );
-  await credentials.addPasskey(account, passkey, visit.acting(account));
+  await credentials.addPasskey(account, passkey, request.acting(account));
   return { done: 'passkeyAdded' };
 }
 
-async function removePasskey({ visit, parts, account, form }: Sent): Promise<Outcome> {
+async function removePasskey({ request, parts, account, form }: Sent): Promise<Outcome> {
   await parts.people.credentials.removePasskey(
     account,
     form.get('id') ?? '',
-    visit.acting(account),
+    request.acting(account),
   );
   return { done: 'passkeyRemoved' };
 }
 
 async function endSession(sent: Sent): Promise<Outcome> {
-  const { visit, parts, account: user } = sent;
-  const ended = await endSessions(parts.store, { id: idIn(sent), user }, visit.acting(user));
+  const { request, parts, account: user } = sent;
+  const ended = await endSessions(parts.store, { id: idIn(sent), user }, request.acting(user));
   if (ended.length === 0) throw new PageFault('gone');
   return { done: 'sessionEnded' };
 }
 
-async function setPassword({ visit, parts, account, form }: Sent): Promise<Outcome> {
+async function setPassword({ request, parts, account, form }: Sent): Promise<Outcome> {
   const passwords = { now: form.get('now') ?? '', next: form.get('password') ?? '' };
-  await parts.people.setPassword(account, passwords, visit.acting(account));
+  await parts.people.setPassword(account, passwords, request.acting(account));
   // All sessions have ended, this one included.
-  await visit.signIn(account);
+  await request.signIn(account);
   return { done: 'passwordSet' };
 }
 
-async function exportAccount({ visit, parts, account }: Sent): Promise<undefined> {
-  const { ctx } = visit;
+async function exportAccount({ request, parts, account }: Sent): Promise<undefined> {
+  const { ctx } = request;
   const { store } = parts;
   if (!(await store.spend(`export ${account}`, EXPORTS))) {
     throw new PageFault('tooOften', 429, EXPORTS.seconds);
   }
-  await visit.api.limitExport(ctx, account, async () => {
-    const pieces = await store.accounts.data.exportUser(account, visit.acting(account));
+  await request.api.limitExport(ctx, account, async () => {
+    const pieces = await store.accounts.data.exportUser(account, request.acting(account));
     if (!pieces) throw new PageFault('gone');
     ctx.type = 'application/json';
     ctx.set('Cache-Control', 'no-store');
@@ -145,12 +145,12 @@ async function exportAccount({ visit, parts, account }: Sent): Promise<undefined
 }
 
 async function deleteAccount(sent: Sent): Promise<undefined> {
-  const { visit, parts, account, form } = sent;
+  const { request, parts, account, form } = sent;
   if (form.get('confirm') !== account) throw new PageFault('notYourName');
   await transact(sent, (tx) => parts.store.accounts.data.close(tx));
-  await visit.signOut();
-  const { deleted, deletedAbout } = visit.texts;
-  visit.show(deleted, markup`<p>${deletedAbout}</p>`);
+  await request.signOut();
+  const { deleted, deletedAbout } = request.texts;
+  request.show(deleted, markup`<p>${deletedAbout}</p>`);
 }
 
 /** @throws PageFault if the id is not a UUID */
@@ -162,8 +162,8 @@ function idIn({ form }: Sent): string {
 
 /** Writes to the account of the person who sent a form, on their behalf. */
 function transact<T>(
-  { visit, parts, account }: Sent,
+  { request, parts, account }: Sent,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  return parts.host.transact(account, (tx) => work(tx.as(visit.acting(account))));
+  return parts.host.transact(account, (tx) => work(tx.as(request.acting(account))));
 }

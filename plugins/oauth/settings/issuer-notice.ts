@@ -2,7 +2,7 @@ import { type Html, markup } from '../../pages';
 import { SIGN_IN } from '../issuer/sign-in';
 import type { Issuer } from '../issuer/settings';
 import type { Texts } from '../pages/texts';
-import type { Visit } from '../pages/visit';
+import type { BrowserRequest } from '../pages/browser-request';
 
 /** Says at which issuer the person signs in. */
 export function issuerPart(texts: Texts, { name }: Issuer): Html {
@@ -11,11 +11,11 @@ export function issuerPart(texts: Texts, { name }: Issuer): Html {
 }
 
 /** Asks a person who is not signed in, or not recently enough, to sign in at the issuer. */
-export function showIssuer(visit: Visit, issuer: Issuer, isAgain: boolean): void {
-  const { texts } = visit;
+export function showIssuer(request: BrowserRequest, issuer: Issuer, isAgain: boolean): void {
+  const { texts } = request;
   const way =
     issuer.clientId === undefined ? texts.inApp : markup`<a href="${SIGN_IN}">${texts.signIn}</a>`;
   const content = markup`${isAgain && markup`<p>${texts.again}</p>`} ${issuerPart(texts, issuer)}
     <p>${way}</p>`;
-  visit.show(texts.settings, content);
+  request.show(texts.settings, content);
 }

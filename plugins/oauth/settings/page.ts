@@ -11,7 +11,7 @@ import {
 } from '../pages/fields';
 import { PASSKEY_SCRIPT } from '../pages/passkey-script';
 import type { Sentence, Texts } from '../pages/texts';
-import type { Visit } from '../pages/visit';
+import type { BrowserRequest } from '../pages/browser-request';
 import type { Passkey } from '../state/model';
 import type { SessionView } from '../state/sessions';
 import type { AuthorizedApp } from '../state/store';
@@ -53,27 +53,27 @@ export interface Outcome {
 }
 
 /** Shows the settings page. */
-export function showSettings(visit: Visit, settings: Settings, outcome: Outcome): void {
-  const { texts } = visit;
+export function showSettings(request: BrowserRequest, settings: Settings, outcome: Outcome): void {
+  const { texts } = request;
   const { done, token, fault, status = 200 } = outcome;
   const content = markup`${faultSummary(texts, fault)}
     ${done !== undefined && markup`<p class="done" role="status">${texts.done[done]}</p>`}
     ${token !== undefined && newToken(texts, token)}
     <form class="entry" method="post" action="/settings">
-      ${visit.csrfField()}
+      ${request.csrfField()}
       <input type="hidden" name="action" value="signOut" />
       <span>${texts.signedIn} <strong>${settings.account}</strong>.</span>
       <button>${texts.signOut}</button>
     </form>
-    ${tokensPart(visit, settings, outcome)}
+    ${tokensPart(request, settings, outcome)}
     ${
       settings.issuer
         ? issuerPart(texts, settings.issuer)
-        : [appsPart(visit, settings), waysPart(visit, settings, outcome)]
+        : [appsPart(request, settings), waysPart(request, settings, outcome)]
     }
-    ${sessionsPart(visit, settings)} ${dataPart(visit, settings, outcome)}`;
+    ${sessionsPart(request, settings)} ${dataPart(request, settings, outcome)}`;
   const script = settings.newPasskey && PASSKEY_SCRIPT;
-  visit.show(texts.settings, content, { status, script });
+  request.show(texts.settings, content, { status, script });
 }
 
 function newToken(texts: Texts, token: string): Html {
@@ -83,9 +83,9 @@ function newToken(texts: Texts, token: string): Html {
   </p>`;
 }
 
-function tokensPart(visit: Visit, settings: Settings, { fault, form }: Outcome): Html {
-  const { texts, api } = visit;
-  const date = dates(visit, settings.timezone);
+function tokensPart(request: BrowserRequest, settings: Settings, { fault, form }: Outcome): Html {
+  const { texts, api } = request;
+  const date = dates(request, settings.timezone);
   const entries = settings.tokens.map(({ id, name, scopes, expiresAt, lastUsedAt }) => {
     const used = usedText(texts, lastUsedAt, date);
     return {
@@ -118,26 +118,26 @@ function tokensPart(visit: Visit, settings: Settings, { fault, form }: Outcome):
     </select>`;
   return markup`<h2>${texts.tokens}</h2>
     <p>${texts.tokensAbout}</p>
-    ${list(visit, 'revokeToken', texts.revoke, entries)}
-    ${disclosure(visit, 'makeToken', texts.makeToken, fields, { isOpen: isFaulty })}`;
+    ${list(request, 'revokeToken', texts.revoke, entries)}
+    ${disclosure(request, 'makeToken', texts.makeToken, fields, { isOpen: isFaulty })}`;
 }
 
-function appsPart(visit: Visit, settings: Settings): Html {
-  const { texts } = visit;
-  const date = dates(visit, settings.timezone);
+function appsPart(request: BrowserRequest, settings: Settings): Html {
+  const { texts } = request;
+  const date = dates(request, settings.timezone);
   const entries = settings.apps.map(({ id, name, scopes, since }) => ({
     id,
     title: name,
     details: [scopes.join(', '), `${texts.since} ${date(since)}`],
   }));
   return markup`<h2>${texts.apps}</h2>
-    ${list(visit, 'revokeApp', texts.revoke, entries)}`;
+    ${list(request, 'revokeApp', texts.revoke, entries)}`;
 }
 
-function waysPart(visit: Visit, settings: Settings, { fault }: Outcome): Html {
-  const { texts } = visit;
+function waysPart(request: BrowserRequest, settings: Settings, { fault }: Outcome): Html {
+  const { texts } = request;
   const { account, passkeys, newPasskey, hasPassword } = settings;
-  const date = dates(visit, settings.timezone);
+  const date = dates(request, settings.timezone);
   const entries = passkeys.map(({ id, name, createdAt, lastUsedAt }) => ({
     id,
     title: `${texts.passkeyOf} ${name}`,
@@ -152,14 +152,14 @@ function waysPart(visit: Visit, settings: Settings, { fault }: Outcome): Html {
     ${newPasswordField(texts, fault)}`;
   return markup`<h2>${texts.ways}</h2>
     ${hasPassword && markup`<p>${texts.password}</p>`}
-    ${(passkeys.length > 0 || !hasPassword) && list(visit, 'removePasskey', texts.remove, entries)}
-    ${formOf(visit, 'addPasskey', passkeyButton(texts, texts.makePasskey, newPasskey))}
-    ${disclosure(visit, 'setPassword', title, fields, { isOpen })}`;
+    ${(passkeys.length > 0 || !hasPassword) && list(request, 'removePasskey', texts.remove, entries)}
+    ${formOf(request, 'addPasskey', passkeyButton(texts, texts.makePasskey, newPasskey))}
+    ${disclosure(request, 'setPassword', title, fields, { isOpen })}`;
 }
 
-function sessionsPart(visit: Visit, settings: Settings): Html {
-  const { texts } = visit;
-  const date = dates(visit, settings.timezone, { timeStyle: 'short' });
+function sessionsPart(request: BrowserRequest, settings: Settings): Html {
+  const { texts } = request;
+  const date = dates(request, settings.timezone, { timeStyle: 'short' });
   const entries = settings.sessions.map(({ id, browser, since }) => {
     const here = id === settings.here ? [texts.thisBrowser] : [];
     return {
@@ -169,17 +169,17 @@ function sessionsPart(visit: Visit, settings: Settings): Html {
     };
   });
   return markup`<h2>${texts.sessions}</h2>
-    ${list(visit, 'endSession', texts.end, entries)}`;
+    ${list(request, 'endSession', texts.end, entries)}`;
 }
 
-function dataPart(visit: Visit, { account }: Settings, { fault }: Outcome): Html {
-  const { texts } = visit;
+function dataPart(request: BrowserRequest, { account }: Settings, { fault }: Outcome): Html {
+  const { texts } = request;
   const label = markup`${texts.deleteAbout} <strong>${account}</strong>`;
   const options = { isOpen: fault === 'notYourName', kind: 'danger' };
   return markup`<h2>${texts.data}</h2>
     <p>${texts.exportAbout}</p>
-    ${formOf(visit, 'export', markup`<button>${texts.export}</button>`)}
-    ${disclosure(visit, 'delete', texts.delete, confirmField(label, fault), options)}`;
+    ${formOf(request, 'export', markup`<button>${texts.export}</button>`)}
+    ${disclosure(request, 'delete', texts.delete, confirmField(label, fault), options)}`;
 }
 
 function usedText(texts: Texts, at: Date | null, date: (date: Date) => string): string {

@@ -1,5 +1,5 @@
 import { type Html, markup } from '../../pages';
-import type { Visit } from '../pages/visit';
+import type { BrowserRequest } from '../pages/browser-request';
 
 /** An entry of a list. */
 interface Entry {
@@ -10,18 +10,18 @@ interface Entry {
 
 /** A list whose entries have a button each. */
 export function list(
-  visit: Visit,
+  request: BrowserRequest,
   action: string,
   button: string,
   entries: readonly Entry[],
 ): Html {
-  if (entries.length === 0) return markup`<p>${visit.texts.none}</p>`;
+  if (entries.length === 0) return markup`<p>${request.texts.none}</p>`;
   const items = entries.map(({ id, title, details }) => {
     const fields = markup`<input type="hidden" name="id" value="${id}" />
       <button aria-label="${button}: ${title}">${button}</button>`;
     return markup`<li class="entry">
       <div><strong>${title}</strong><br />${details.join(' · ')}</div>
-      ${formOf(visit, action, fields)}
+      ${formOf(request, action, fields)}
     </li>`;
   });
   return markup`<ul role="list">
@@ -31,7 +31,7 @@ export function list(
 
 /** A form that is collapsed until it is needed. */
 export function disclosure(
-  visit: Visit,
+  request: BrowserRequest,
   action: string,
   title: string,
   fields: Html,
@@ -40,15 +40,19 @@ export function disclosure(
   const content = markup`${fields} <button class="${kind}">${title}</button>`;
   return markup`<details ${isOpen && markup`open`}>
     <summary>${title}</summary>
-    ${formOf(visit, action, content)}
+    ${formOf(request, action, content)}
   </details>`;
 }
 
-export function formOf(visit: Visit, action: string, content: Html | undefined): Html | undefined {
+export function formOf(
+  request: BrowserRequest,
+  action: string,
+  content: Html | undefined,
+): Html | undefined {
   return (
     content &&
     markup`<form method="post" action="/settings">
-      ${visit.csrfField()}
+      ${request.csrfField()}
       <input type="hidden" name="action" value="${action}" />
       ${content}
     </form>`
@@ -57,7 +61,7 @@ export function formOf(visit: Visit, action: string, content: Html | undefined):
 
 /** Returns a function that formats dates in the person's language and time zone. */
 export function dates(
-  { language }: Visit,
+  { language }: BrowserRequest,
   timeZone: string,
   options: Intl.DateTimeFormatOptions = {},
 ): (date: Date) => string {

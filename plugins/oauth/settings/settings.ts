@@ -2,7 +2,7 @@ import { hashOf } from '../../../src/core/identity';
 import { personalScopes, usualScopes } from '../../accounts';
 import type { Parts } from '../endpoints/method';
 import { PageFault } from '../pages/texts';
-import type { Visit } from '../pages/visit';
+import type { BrowserRequest } from '../pages/browser-request';
 import { sessionsOf } from '../state/sessions';
 import { publicId } from '../state/store';
 import { ACTIONS, SENSITIVE } from './actions';
@@ -20,44 +20,47 @@ interface SignedIn {
 }
 
 /** Shows the settings, or asks the person to sign in first. */
-export async function settingsPage(visit: Visit, parts: Parts): Promise<void> {
-  const person = await signedIn(visit, parts);
+export async function settingsPage(request: BrowserRequest, parts: Parts): Promise<void> {
+  const person = await signedIn(request, parts);
   if (!person) return;
-  const { done: names } = visit.texts;
-  const { done } = visit.ctx.query;
+  const { done: names } = request.texts;
+  const { done } = request.ctx.query;
   // Its own keys.
   const known = (Object.keys(names) as (keyof typeof names)[]).find((name) => name === done);
-  await show(visit, parts, person, { done: known });
+  await show(request, parts, person, { done: known });
 }
 
 /** Handles a form of the settings. */
-export async function changeSettings(visit: Visit, parts: Parts): Promise<void> {
-  const form = await visit.form();
-  const person = await signedIn(visit, parts);
+export async function changeSettings(request: BrowserRequest, parts: Parts): Promise<void> {
+  const form = await request.form();
+  const person = await signedIn(request, parts);
   if (!person) return;
   const name = form.get('action') ?? '';
   if (SENSITIVE.has(name) && !person.isFresh) {
-    if (parts.issuer) showIssuer(visit, parts.issuer, true);
-    else visit.redirect('/sign-in?return=/settings&again=1');
+    if (parts.issuer) showIssuer(request, parts.issuer, true);
+    else request.redirect('/sign-in?return=/settings&again=1');
     return;
   }
   try {
     const action = ACTIONS.get(name);
     if (!action) throw new PageFault('gone');
-    const outcome = await action({ visit, parts, account: person.account, form });
-    if (outcome?.done !== undefined) visit.redirect(`/settings?done=${outcome.done}`);
-    else if (outcome) await show(visit, parts, person, outcome);
+    const outcome = await action({ request, parts, account: person.account, form });
+    if (outcome?.done !== undefined) request.redirect(`/settings?done=${outcome.done}`);
+    else if (outcome) await show(request, parts, person, outcome);
   } catch (error) {
-    const { sentence: fault, status } = visit.faultOf(error);
-    await show(visit, parts, person, { fault, status, form });
+    const { sentence: fault, status } = request.faultOf(error);
+    await show(request, parts, person, { fault, status, form });
   }
 }
 
-async function signedIn(visit: Visit, { store, issuer }: Parts): Promise<SignedIn | undefined> {
-  const { accountId: account, loginTs = 0, jti } = await visit.session();
+async function signedIn(
+  request: BrowserRequest,
+  { store, issuer }: Parts,
+): Promise<SignedIn | undefined> {
+  const { accountId: account, loginTs = 0, jti } = await request.session();
   if (account === undefined || !(await store.accounts.isOpen(account))) {
-    if (issuer) showIssuer(visit, issuer, false);
-    else visit.redirect('/sign-in?return=/settings');
+    if (issuer) showIssuer(request, issuer, false);
+    else request.redirect('/sign-in?return=/settings');
     return undefined;
   }
   const isFresh = Date.now() / 1000 - loginTs < FRESH_SECONDS;
@@ -65,13 +68,13 @@ async function signedIn(visit: Visit, { store, issuer }: Parts): Promise<SignedI
 }
 
 async function show(
-  visit: Visit,
+  request: BrowserRequest,
   { store, people, issuer }: Parts,
   { account, here }: SignedIn,
   outcome: Outcome,
 ): Promise<void> {
   const { accounts } = store;
-  const { scopes } = visit.api;
+  const { scopes } = request.api;
   const [found, tokens, apps, sessions, credentials] = await Promise.all([
     accounts.account(account),
     accounts.tokens.validTokens(account),
@@ -90,11 +93,11 @@ async function show(
     hasPassword: credentials?.passwordHash !== undefined,
     newPasskey: issuer
       ? undefined
-      : await people.passkeys.registrationOptions(visit.place, account, known),
+      : await people.passkeys.registrationOptions(request.page, account, known),
     issuer,
     sessions,
     here,
     scopes: { all: personalScopes(scopes), usual: usualScopes(scopes) },
   };
-  showSettings(visit, settings, outcome);
+  showSettings(request, settings, outcome);
 }

@@ -19,7 +19,7 @@ export async function noteDevice(
   userId: string,
 ): Promise<void> {
   const { session } = tx;
-  const oldest = await store.beyond(MAX_DEVICES - 1, userId, 'Device', session);
+  const oldest = await store.allButNewest(MAX_DEVICES - 1, userId, 'Device', session);
   await store.documents.deleteMany({ _id: { $in: oldest } }, { session });
   const expiresAt = new Date(Date.now() + DEVICE_SECONDS * 1000);
   await store.put(tx, ofPerson(device, userId), {

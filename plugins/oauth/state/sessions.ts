@@ -42,7 +42,7 @@ export async function beginSession(
   await store.host.transactShared(async (tx) => {
     // Conflicts with closing the account, which deletes only the sessions that it sees.
     if (!(await store.accounts.tokensChanged(tx.session, user))) throw new PageFault('wrong');
-    const oldest = await store.beyond(MAX_SESSIONS - 1, user, 'Session', tx.session);
+    const oldest = await store.allButNewest(MAX_SESSIONS - 1, user, 'Session', tx.session);
     await store.documents.deleteMany({ _id: { $in: oldest } }, { session: tx.session });
     await store.put(tx, id, { kind: 'Session', payload: '{}', expiresAt, userId: user });
     if (device !== undefined) await noteDevice(store, tx, device, user);

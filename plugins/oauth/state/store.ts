@@ -135,7 +135,7 @@ export class StateStore {
   }
 
   /** The ids of an account's documents of a kind but its newest ones. */
-  async beyond(
+  async allButNewest(
     newest: number,
     userId: string,
     kind: string,

@@ -13,7 +13,7 @@ import {
 import { hashOf } from '../../../src/core/identity';
 import type { Acting } from '../../../src/data/audit/entry';
 import type { ProtocolApi } from '../../../src/plugins/protocol-endpoint';
-import type { Place } from '../people/passkeys';
+import type { BrowserPage } from '../people/passkeys';
 import { SESSION_SECONDS } from '../server/configuration';
 import {
   type Html,
@@ -44,7 +44,7 @@ const parseForm = bodyParser({
 });
 
 /** A request of a person's browser for a page. */
-export class Visit {
+export class BrowserRequest {
   readonly language: Language;
   readonly texts: Texts;
   #form: string | undefined;
@@ -73,10 +73,10 @@ export class Visit {
     };
   }
 
-  get place(): Place {
+  get page(): BrowserPage {
     const { origin, api, ctx } = this;
     const device = this.cookie('device');
-    return { origin, client: api.clientOf(ctx), page: ctx.path, form: this.#formSecret(), device };
+    return { origin, client: api.clientOf(ctx), path: ctx.path, form: this.#formSecret(), device };
   }
 
   /** What the person knows the browser by. */
