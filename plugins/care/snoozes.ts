@@ -74,7 +74,7 @@ export function standing(
   { until, skippedOn, setAt }: Snooze,
   last: DatedMoment | null | undefined,
 ): Pick<Snooze, 'until' | 'skippedOn'> {
-  // Plants of 1.0.0 without care do not have the field.
+  // Plants without care may lack the field.
   const isOver = !setAt || (last ? last.at > setAt : false);
   const counts = skippedOn !== null && skippedOn > (last?.on ?? '');
   return { until: isOver ? null : until, skippedOn: counts ? skippedOn : null };

@@ -24,9 +24,8 @@ export interface Progress {
 
 /** Sorts after the names of all sources. */
 export const END = '~';
-/** The same while sources were numbered, up to release 1.1.0. */
-const NUMBERED_END = '5';
-const IS_NUMBER = /^\d+$/;
+/** Releases before 1.2.0 numbered the sources. */
+const IS_NUMBERED = /^\d/;
 
 const PLACE = String.raw`\.-?\d{1,16}\.(/[\w/-]*|~|\d{1,2})\.(${UUID_FORM})?`;
 /** The day, the account, the base, a place and, if others embed its record, the progress through those. */
@@ -54,22 +53,18 @@ export function decodeProgress(holder: Holder, cursor: string, now: Date): Progr
   const place = decodePlace([holder.id, 'changes'], cursor);
   if (place === undefined || !PROGRESS.test(place)) throw invalidSince.error();
   const [given = '', base, ...texts] = place.split('.');
-  // Cursors of the first release lack the creation time of the account.
-  const [day, createdAt = holder.createdAt.getTime()] = given.split('-').map(Number);
+  // Those of 1.0.0 lack the creation time, so they have expired too.
+  const [day, createdAt] = given.split('-').map(Number);
   const age = dayOf(now) - Number(day);
   // The clocks of servers may differ, but not by days.
-  const isOfItsTime = age >= -1 && age <= DELETIONS_KEPT_DAYS;
+  const isOfItsTime = age >= -1 && age <= DELETIONS_KEPT_DAYS && !IS_NUMBERED.test(texts[1] ?? '');
   if (!isOfItsTime || createdAt !== holder.createdAt.getTime()) throw cursorExpired.error();
-  const reached = { place: placeOf(texts), base: Number(base) };
   const record = storedId(texts[6]);
-  if (IS_NUMBER.test(texts[1] ?? '')) return fromNumbered(reached);
-  return { ...reached, ...(record ? { shownIn: { ...placeOf(texts.slice(3)), record } } : {}) };
-}
-
-/** The order within a revision has changed since, so all of that revision is sent again. */
-function fromNumbered({ place: { revision, source }, base }: Progress): Progress {
-  const isDone = source === NUMBERED_END;
-  return { place: { revision: isDone ? revision : revision - 1, source: END }, base };
+  return {
+    place: placeOf(texts),
+    base: Number(base),
+    ...(record ? { shownIn: { ...placeOf(texts.slice(3)), record } } : {}),
+  };
 }
 
 /** The moment from which the same progress has another cursor. */

@@ -16,7 +16,6 @@ import { monthlyView } from './features';
 import { EventFeed } from './list/feed';
 import { EventPages } from './list/pages';
 import { presented } from './list/present';
-import { migrations } from './migrations';
 import { deletedPlantModel, EVENT_QUOTA, eventModel } from './model';
 import { momentsAhead } from './moments-ahead';
 import { routes } from './routes';
@@ -82,7 +81,13 @@ export default definePlugin<{ events: Events; bulk: BulkCare; deletions: Pending
   errors: [eventNotFound, scheduleNotFound],
   emits: [careChanged],
   models: [eventModel, deletedPlantModel],
-  migrations,
+  migrations: [
+    { name: '0001-revisions' },
+    { name: '0002-last-fertilized' },
+    { name: '0003-photos-of-plants' },
+    { name: '0004-event-days' },
+    { name: '0005-last-care-days' },
+  ],
   instructions:
     "Log care with create_event, never in the plant's notes. To correct a wrong event use update_event, and do not log a second one. To undo what was just logged, find it by search_events with sort createdAt.",
   tag: {

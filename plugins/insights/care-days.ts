@@ -161,7 +161,7 @@ function countKey({ month, day, type }: Omit<CareCount, 'count'>): string {
 }
 
 /** The counts of a stored month, by day, then type. */
-export function countsOf({ month, days }: CareMonthDocument): CareCount[] {
+function countsOf({ month, days }: CareMonthDocument): CareCount[] {
   return Object.keys(days)
     .sort()
     .flatMap((day) =>

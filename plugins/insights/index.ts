@@ -7,7 +7,6 @@ import plantsPlugin from '../plants';
 import { plantDeleted } from '../plants/domain-events';
 import { CareDays } from './care-days';
 import { GrowthTotals } from './growth';
-import { migrations } from './migrations';
 import { careMonthModel, growthModel } from './model';
 import { routes } from './routes';
 import { InsightService } from './service';
@@ -18,7 +17,11 @@ export default definePlugin({
   requires: ['accounts', 'events', 'photos', 'plants'],
   scopes: { 'insights:read': 'Read insights' },
   models: [careMonthModel, growthModel],
-  migrations,
+  migrations: [
+    { name: '0001-totals' },
+    { name: '0002-growth-days' },
+    { name: '0003-computed-runs' },
+  ],
   tag: { name: 'Insights', description: 'Statistics of all care.' },
   setup: (host) => {
     const { events, deletions } = host.use(eventsPlugin);

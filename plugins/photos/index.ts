@@ -4,7 +4,6 @@ import { definePlugin } from '../../src/plugins/plugin';
 import { photoAdded, photoDeleted } from './domain-events';
 import { invalidCrop, photoLimitReached, photoNotFound } from './errors';
 import { PHOTO_QUOTA, photoModel } from './model';
-import { revisions } from './migrations/0001-revisions';
 import { routes } from './routes';
 import { photo, photoView } from './schema';
 import { PhotoService } from './service';
@@ -39,7 +38,7 @@ export default definePlugin<Photos>({
   errors: [photoNotFound, photoLimitReached, invalidCrop],
   emits: [photoAdded, photoDeleted],
   models: [photoModel],
-  migrations: [revisions],
+  migrations: [{ name: '0001-revisions' }],
   instructions: 'Photos are metadata of images that are already at an image host.',
   tag: { name: 'Photos', description: 'Metadata of photos; the images are at an image host.' },
   setup: (host) => {

@@ -8,8 +8,6 @@ import { photoAdded, photoDeleted } from '../photos/domain-events';
 import { plantsChanged, plantCreated, plantDeleted } from './domain-events';
 import { plantArchived, plantLimitReached, plantNotFound } from './errors';
 import { PLANT_QUOTA, plantModel } from './model';
-import { revisions } from './migrations/0001-revisions';
-import { snoozes } from './migrations/0002-snoozes';
 import { routes } from './routes';
 import { plantView } from './schema';
 import { PlantService } from './service';
@@ -66,7 +64,7 @@ export default definePlugin<Plants>({
   errors: [plantNotFound, plantLimitReached, plantArchived],
   emits: [plantsChanged, plantCreated, plantDeleted],
   models: [plantModel],
-  migrations: [revisions, snoozes],
+  migrations: [{ name: '0001-revisions' }, { name: '0002-snoozes' }],
   instructions: "list_plants turns a plant's name into its id.",
   tag: { name: 'Plants', description: 'Plants and their locations.' },
   setup: (host) => {

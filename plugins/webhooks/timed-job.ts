@@ -43,9 +43,7 @@ export function timedJob(
 ): Job {
   const progress = host.model(progressModel);
   const lease = host.lease(name);
-  const progressOf = (_id: string) => progress.findOne({ _id }).lean().exec();
-  // Earlier versions stored one time for both jobs.
-  const last = async () => (await progressOf(name)) ?? progressOf('reminders');
+  const last = () => progress.findOne({ _id: name }).lean().exec();
 
   /** Tries accounts again, as they are now. */
   async function* again(failed: readonly Pick<Step, 'userId' | 'at'>[]): AsyncGenerator<Step> {

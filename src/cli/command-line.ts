@@ -42,14 +42,12 @@ export class CommandRunner implements CommandLine {
   /** Raises the default log level, so that the log does not clutter the output. */
   readonly #env: NodeJS.ProcessEnv;
   readonly #givenEnv: NodeJS.ProcessEnv;
-  readonly #plugins: readonly Plugin[];
 
   constructor(
     readonly program: Command,
-    plugins: readonly Plugin[],
+    readonly plugins: readonly Plugin[],
     env: NodeJS.ProcessEnv,
   ) {
-    this.#plugins = plugins;
     this.scopes = scopesOf(plugins);
     this.#givenEnv = env;
     this.#env = { ...env, LOG_LEVEL: env[hostSettings.logLevel.name] || 'warn' };
@@ -101,7 +99,7 @@ export class CommandRunner implements CommandLine {
     try {
       program = await startProgram({
         role: 'tool',
-        plugins: this.#plugins,
+        plugins: this.plugins,
         env: this.#env,
         acting: this.#acting,
         ...options,
@@ -124,7 +122,7 @@ export class CommandRunner implements CommandLine {
   /** Runs work that needs the plugins but no servers. */
   runOffline(work: (app: App) => CommandResult): void {
     this.print(
-      work(new App({ plugins: this.#plugins, env: this.#env, log: openLog(this.#env).log })),
+      work(new App({ plugins: this.plugins, env: this.#env, log: openLog(this.#env).log })),
     );
   }
 
@@ -134,7 +132,7 @@ export class CommandRunner implements CommandLine {
    * @throws SettingsError
    */
   serverSettings(): Settings {
-    return readSettings(this.#plugins, this.#givenEnv);
+    return readSettings(this.plugins, this.#givenEnv);
   }
 
   get isJson(): boolean {

@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { rmSync, type Stats } from 'node:fs';
+import { existsSync, rmSync, type Stats } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { makeFolder } from '../core/disk';
+import { PREVIOUS_RELEASE } from '../core/settings/project';
 import { codeOf, reasonOf } from '../core/values';
 import { ServersError } from './errors';
 
 // The path of a socket may have 107 bytes (103 on macOS), of which a claim takes up to 34.
 const LONGEST = 69;
 const FOLDERS = ['cache', 'leases', 'logs', 'mongodb', 'redis'];
-/** Files of earlier releases. */
+/** Files of 1.0.0, whose servers listened on ports. */
 const OBSOLETE = ['holders', 'locks', 'redis.json'];
 
 /** `server` is the long-running process of a data directory; `tool` is a command. */
@@ -50,6 +51,11 @@ export class DataDirectory {
   /** @throws ServersError if the directory cannot be created or used */
   static async open(dataDir: string): Promise<DataDirectory> {
     const wanted = path.resolve(dataDir);
+    if (OBSOLETE.some((name) => existsSync(path.join(wanted, name)))) {
+      throw new ServersError(
+        `The data in ${wanted} is of a release before ${PREVIOUS_RELEASE}: open it with ${PREVIOUS_RELEASE}, which migrates it, before this release.`,
+      );
+    }
     try {
       await makeFolder(wanted, 0o700);
       const root = await fs.realpath(wanted);
@@ -105,9 +111,6 @@ export class DataDirectory {
   async setVersion(server: string, version: string): Promise<void> {
     await fs.writeFile(path.join(this.root, `${server}.json`), `${JSON.stringify({ version })}\n`);
     await this.giveToOwner();
-    for (const name of OBSOLETE) {
-      await fs.rm(path.join(this.root, name), { recursive: true, force: true });
-    }
   }
 
   /** Gives all files to the owner of the directory when root runs this process. */

@@ -5,7 +5,7 @@ import type { Progress } from './binaries';
 import { isListening, type DataDirectory, type Role } from './data-directory';
 import { InUseError, ServersError } from './errors';
 import { ManagedServer, type ServerKind } from './managed-server';
-import { mongod, shutDownMongodb } from './mongod';
+import { mongod } from './mongod';
 import { redis } from './redis';
 
 const RETRY_MS = 100;
@@ -80,8 +80,7 @@ export class ManagedServers {
           );
         }
       } else if (claims.length === 0 && (await isListening(server.socket))) {
-        // An orphan of a killed process. Its guard stops it; those of earlier releases have no guard.
-        await shutDownMongodb(server.socket).catch(() => undefined);
+        // An orphan of a killed process, which its guard stops.
         if (performance.now() - began > HANGS_MS) {
           throw new ServersError(`MongoDB in ${directory.root} hangs: kill its process first.`);
         }

@@ -1,5 +1,4 @@
 import { mongo } from 'mongoose';
-import { isRecord } from '../core/values';
 import type { ServerKind } from './managed-server';
 
 const SOCKET = 'mongodb.sock';
@@ -66,11 +65,6 @@ export const mongod: ServerKind = {
   },
 };
 
-/** Shuts down the MongoDB that listens on a socket, whichever process started it. */
-export async function shutDownMongodb(socket: string): Promise<void> {
-  await asAdmin(socket, (admin) => admin.command({ shutdown: 1, force: true, timeoutSecs: 0 }));
-}
-
 async function asAdmin<T>(socket: string, work: (admin: mongo.Db) => Promise<T>): Promise<T> {
   // Without connectTimeoutMS, a hung MongoDB would delay the exit of the process.
   const limits = {
@@ -89,18 +83,15 @@ async function asAdmin<T>(socket: string, work: (admin: mongo.Db) => Promise<T>)
 
 async function isPrimary(admin: mongo.Db): Promise<boolean> {
   const hello: Record<string, unknown> = await admin.command({ hello: 1 });
-  // True of a new node, and of one that earlier releases configured with a port.
-  if (hello['setName'] === undefined) await configure(admin);
+  // True of a new node.
+  if (hello['setName'] === undefined) await initiate(admin);
   return hello['isWritablePrimary'] === true;
 }
 
 /** Makes the node the only member of its replica set. */
-async function configure(admin: mongo.Db): Promise<void> {
+async function initiate(admin: mongo.Db): Promise<void> {
   try {
-    const config: unknown = (await admin.command({ replSetGetConfig: 1 }))['config'];
-    if (!isRecord(config)) return;
-    const changed = { ...config, version: Number(config['version']) + 1, members: MEMBERS };
-    await admin.command({ replSetReconfig: changed, force: true });
+    await admin.command({ replSetGetConfig: 1 });
   } catch (error) {
     if (!(error instanceof mongo.MongoServerError) || error.code !== NOT_INITIATED) throw error;
     await admin.command({ replSetInitiate: { _id: REPLICA_SET, members: MEMBERS } });

@@ -227,7 +227,7 @@ test('a restore that finds documents of another restore is refused in one senten
 
 test('every value keeps its type', async () => {
   const [from, to] = [freshDatabase(), freshDatabase()];
-  await new CommandLine(from).json('user', 'list');
+  await new CommandLine(from).json('migrate', 'up');
   const client = await new mongo.MongoClient(from).connect();
   const values = {
     _id: new mongo.ObjectId(),

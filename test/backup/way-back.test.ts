@@ -5,8 +5,7 @@ import path from 'node:path';
 import { mongo } from 'mongoose';
 
 import { CommandLine } from '../cli/run';
-import { aGarden, oldData } from '../support/old-data';
-import { freshDatabase, startService, userOf } from '../support/program';
+import { freshDatabase, laterPlugins, startService } from '../support/program';
 
 /** The program's own records beside people's data. */
 const NOTES = ['auditEntries', 'auditHeads', 'deletions', 'leases', 'logKeys', 'migrations'];
@@ -29,7 +28,8 @@ function newDatabase() {
   const uri = freshDatabase();
   const client = new mongo.MongoClient(uri);
   clients.push(client);
-  return { uri, db: client.db(), cli: new CommandLine(uri) };
+  const later = new CommandLine(uri, {}, laterPlugins());
+  return { uri, db: client.db(), cli: new CommandLine(uri), later };
 }
 
 /** All data of people, by collection; a restore raises the revisions of accounts. */
@@ -48,33 +48,28 @@ async function dataOf(db: mongo.Db): Promise<Record<string, unknown[]>> {
   return data;
 }
 
-test('the backup made before an upgrade restores the data of the earlier release', async () => {
+test('the backup made before an upgrade restores the data of the previous release', async () => {
   const old = newDatabase();
-  const user = await oldData(old, aGarden);
+  const service = await startService({ mongodbUri: old.uri });
+  const user = await service.user();
+  await user.event((await user.plant()).id);
+  await service.close();
   const before = await dataOf(old.db);
-  const indexes = await old.db.collection('events').indexes();
-  expect(before['events']?.[0]).not.toHaveProperty('revision');
 
   const file = path.join(folder, 'before.tar.gz');
-  expect(await old.cli.json('backup', 'create', file)).toMatchObject({ file });
+  expect(await old.later.json('backup', 'create', file)).toMatchObject({ file });
   expect(await dataOf(old.db)).toEqual(before);
-  expect(await old.db.collection('events').indexes()).toEqual(indexes);
-  expect(await old.db.listCollections({ name: 'migrations' }).toArray()).toEqual([]);
-
-  expect((await old.cli.run('migrate', 'up')).code).toBe(0);
-  const upgraded = await startService({ mongodbUri: old.uri });
-  await userOf(upgraded.url, user.id, user.token).plant({ name: 'Moss' });
-  await upgraded.close();
+  expect((await old.later.run('migrate', 'up')).code).toBe(0);
   expect(await dataOf(old.db)).not.toEqual(before);
 
   const back = newDatabase();
-  expect(await back.cli.text('backup', 'restore', file)).toMatch(/from an earlier release/);
+  expect(await back.later.text('backup', 'restore', file)).toMatch(/from an earlier release/);
   expect(await dataOf(back.db)).toEqual(before);
-  const refused = await back.cli.run('user', 'show', user.id);
+  const refused = await back.later.run('user', 'show', user.id);
   expect(refused.code).toBe(1);
   expect(refused.stderr).toMatch(/^The data is from an earlier release: [^\n]+\n$/);
   expect(await dataOf(back.db)).toEqual(before);
   // And forward again.
-  expect((await back.cli.run('migrate', 'up')).code).toBe(0);
-  expect(await back.cli.json('reconcile', '--check')).toMatchObject({ differences: [] });
+  expect((await back.later.run('migrate', 'up')).code).toBe(0);
+  expect(await dataOf(back.db)).toEqual(await dataOf(old.db));
 });

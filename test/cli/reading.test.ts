@@ -5,11 +5,14 @@ import path from 'node:path';
 
 import { mongo } from 'mongoose';
 
-import { freshDatabase, startService } from '../support/program';
+import { freshDatabase, startProgram, startService } from '../support/program';
 import type { TestService } from '../support/service';
 import { NOBODYS_ID } from '../support/shapes';
 import { CommandLine, run } from './run';
 
+/** What commands and servers say of data that 1.2.0 did not write. */
+const TOO_OLD =
+  'The data is of a release before 1.2.0: open it with 1.2.0, which migrates it, before this release.';
 /** Commands that need no data. */
 const OFFLINE = ['audit routes', 'backup verify', 'config check', 'config show', 'openapi'];
 /** Commands that may be the first to create data. */
@@ -49,6 +52,13 @@ const changing = (): string[][] => [
   ['token', 'rotate', NOBODYS_ID],
   ['user', 'delete', user, '--confirm', user],
   ['user', 'set', user, '--tier', 'pro'],
+];
+const creating = (): string[][] => [
+  ['token', 'create', '--user', 'bo'],
+  ['user', 'invite', 'bo'],
+  ['client', 'create', '--name', 'App', '--redirect-uri', 'https://app.example.com/'],
+  ['seed'],
+  ['demo', '--user', 'bo', '--plants', '1', '--events', '1'],
 ];
 /** Those that read, and log that they did. */
 const logged = (): string[][] => [backup(), ['user', 'export', user]];
@@ -164,6 +174,40 @@ test('an empty database stays empty, and is not archived', async () => {
   await withDatabase(uri, async (db) => {
     expect(await db.listCollections().toArray()).toEqual([]);
   });
+});
+
+test.each([
+  ['fewer migrations', { _id: /days$/ }],
+  ['no migrations', {}],
+])('data with %s than that of 1.2.0 is refused, and stays as it is', async (_what, missing) => {
+  const uri = freshDatabase();
+  const env = { DATA_DIR: path.join(folder, 'missing') };
+  const cli = new CommandLine(uri, env);
+  await cli.json('token', 'create', '--user', 'ada');
+  await withDatabase(uri, async (db) => {
+    await db.collection<{ _id: string }>('migrations').deleteMany(missing);
+    await db.collection('events').dropIndex('userId_1');
+    await db.dropCollection('careMonths');
+    const state = async () => [
+      (await db.command({ dbHash: 1 }))['collections'] as unknown,
+      await Promise.all((await db.collections()).map((each) => each.indexes())),
+    ];
+    const before = await state();
+    const all = [...reading(), ...changing(), ...logged(), ...creating()];
+    for (const args of all) {
+      const { code, stdout, stderr } = await cli.run(...args);
+      expect([args, code]).toEqual([args, 1]);
+      expect(args[0] === 'doctor' ? stdout : stderr).toContain(TOO_OLD);
+      if (args[0] !== 'doctor') expect(stderr).toBe(`${TOO_OLD}\n`);
+    }
+    const server = startProgram({
+      role: 'server',
+      env: { ...env, MONGODB_URI: uri, REDIS_URL: process.env['TEST_REDIS_URL'] },
+    });
+    await expect(server).rejects.toThrow(TOO_OLD);
+    expect(await state()).toEqual(before);
+  });
+  expect(existsSync(env.DATA_DIR)).toBe(false);
 });
 
 test('a command waits for a server that prepares the data of its first start', async () => {

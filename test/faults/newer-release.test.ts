@@ -1,9 +1,11 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
 import { mongo } from 'mongoose';
 import pino from 'pino';
 
-import type { Plugin } from '../../src/plugins/plugin';
 import { descriptionOf } from '../../src/fields/description';
-import { changeInChunks } from '../../src/data/schema/migrating';
 import { callTool } from '../mcp/support';
 import { record } from '../support/client';
 import { scrape, valueOf } from '../support/metrics';
@@ -15,7 +17,8 @@ import {
   accountsPlugin,
   App,
   freshDatabase,
-  pluginsUnderTest,
+  LATER_MIGRATION,
+  laterPlugins,
   startProgram,
   startService,
   type TestService,
@@ -38,6 +41,11 @@ afterEach(async () => {
   await client.db().dropDatabase();
   await client.close();
 });
+
+function portOf(http: Server): number {
+  // It listens on a port of the machine.
+  return (http.address() as AddressInfo).port;
+}
 
 /** Records a migration as a newer release does when it begins one. */
 async function begin(fields: object = {}): Promise<void> {
@@ -108,7 +116,7 @@ test('it no longer prunes the audit log either', async () => {
   const before = await entries.countDocuments();
   expect(before).toBeGreaterThan(0);
   await begin();
-  await expect(service.app.audit.prune(-1)).rejects.toMatchObject({ status: 503 });
+  await expect(service.app.audit.prune(-1)).rejects.toMatchObject({ cause: { status: 503 } });
   expect(await entries.countDocuments()).toBe(before);
 });
 
@@ -126,28 +134,47 @@ test('a server keeps writing during a migration that allows it', async () => {
   await service.anonymous.get('/readyz').expect(200);
 });
 
-/** The plugins of a release with one more migration, which reads each event. */
-function laterPlugins(): Plugin[] {
-  const migration = {
-    name: '0001-seen',
-    besideOlder: false,
-    run: async (run) => {
-      const events = run.collection('events');
-      await changeInChunks(run, events, { size: 3 }, (_chunk, ids) =>
-        events.updateMany({ _id: ids }, { $set: { isSeen: true } }),
-      );
-    },
-  } satisfies NonNullable<Plugin['migrations']>[number];
-  // No other plugin uses it, so it can be replaced.
-  return pluginsUnderTest().map((each) =>
-    each.name === 'changes' ? { ...each, migrations: [migration] } : each,
-  );
-}
-
-test('a server that is stopped during a migration lets the next one continue at once', async () => {
+test('a server that is stopped during a migration lets the next ones continue at once', async () => {
   const { id } = await user.plant();
   for (let nth = 0; nth < 7; nth += 1) await user.event(id);
   const plugins = laterPlugins();
+  const optionsOf = async () => {
+    const env = {
+      ...NO_LIMITS,
+      MONGODB_URI: uri,
+      REDIS_URL: process.env['TEST_REDIS_URL'],
+      DATA_DIR: await temporaryFolder(),
+      LOG_LEVEL: 'silent',
+    };
+    return { role: 'server', env, plugins } as const;
+  };
+  const events = client.db().collection('events');
+  const stopping = new AbortController();
+  const stop = (line: string): void => {
+    if (line.endsWith(' begins')) stopping.abort();
+  };
+  const stopped = startProgram({
+    ...(await optionsOf()),
+    progress: stop,
+    stopping: stopping.signal,
+  });
+  await expect(stopped).rejects.toMatchObject({ name: 'AbortError' });
+  expect(await events.countDocuments({ isSeen: true })).toBe(3);
+  expect(await client.db().collection('leases').countDocuments()).toBe(0);
+  const lines: string[] = [];
+  const progress = (line: string) => lines.push(line);
+  const next = await Promise.all(
+    [await optionsOf(), await optionsOf()].map((options) => startProgram({ ...options, progress })),
+  );
+  for (const each of next) await each.stop();
+  expect(lines.filter((line) => line.endsWith(' resumes'))).toHaveLength(1);
+  expect(lines.filter((line) => line.endsWith(' is done'))).toHaveLength(1);
+  expect(await events.countDocuments({ isSeen: true })).toBe(7);
+});
+
+test('a server that is migrating responds to probes, and reports its progress', async () => {
+  const { id } = await user.plant();
+  await user.event(id);
   const env = {
     ...NO_LIMITS,
     MONGODB_URI: uri,
@@ -155,21 +182,40 @@ test('a server that is stopped during a migration lets the next one continue at 
     DATA_DIR: await temporaryFolder(),
     LOG_LEVEL: 'silent',
   };
-  const events = client.db().collection('events');
-  const stopping = new AbortController();
-  const progress = (line: string): void => {
-    if (line.endsWith(' begins')) stopping.abort();
+  const http = createServer();
+  const answers = async () => {
+    const paths = ['/healthz', '/readyz', '/api/plants', '/docs'];
+    const found = await Promise.all(
+      paths.map((path) => fetch(`http://127.0.0.1:${portOf(http)}${path}`)),
+    );
+    return {
+      statuses: found.map(({ status }) => status),
+      waits: found.slice(1).map(({ headers }) => headers.get('Retry-After') ?? ''),
+      readiness: (await found[1]?.text()) ?? '',
+    };
   };
-  const options = { role: 'server', env, plugins } as const;
-  const stopped = startProgram({ ...options, progress, stopping: stopping.signal });
-  await expect(stopped).rejects.toMatchObject({ name: 'AbortError' });
-  expect(await events.countDocuments({ isSeen: true })).toBe(3);
-  expect(await client.db().collection('leases').countDocuments()).toBe(0);
-  const lines: string[] = [];
-  const next = await startProgram({ ...options, progress: (line) => lines.push(line) });
-  await next.stop();
-  expect(lines[0]).toMatch(/ resumes$/);
-  expect(await events.countDocuments({ isSeen: true })).toBe(7);
+  let during: Awaited<ReturnType<typeof answers>> | undefined;
+  const program = await startProgram({
+    role: 'server',
+    env,
+    plugins: laterPlugins(async () => {
+      during = await answers();
+    }),
+    onConnected: async ({ app }) => {
+      const listener = app.requestListener();
+      http.on('request', (request, response) => void listener(request, response));
+      await once(http.listen(0, '127.0.0.1'), 'listening');
+    },
+  });
+  expect(during?.statuses).toEqual([200, 503, 503, 503]);
+  for (const wait of during?.waits ?? []) expect(wait).toMatch(/^\d+$/);
+  expect(during?.readiness).toContain(
+    `The data is being migrated to this release. Migration ${LATER_MIGRATION} (1 of 1)`,
+  );
+  expect((await answers()).statuses.slice(0, 2)).toEqual([200, 200]);
+  http.close();
+  http.closeAllConnections();
+  await program.stop();
 });
 
 test('all writes that were acknowledged before are migrated, even with concurrent writers', async () => {

@@ -1,9 +1,20 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { ownProcess } from '../support/processes';
+import { freePort, ownProcess } from '../support/processes';
 import { CAN_MOUNT, mountTmpfs } from '../support/tmpfs';
-import { acquire, afterwards, dataDirectory, program, standIn, temporaryFolder } from './support';
+import {
+  acquire,
+  afterwards,
+  aMongod,
+  aProcess,
+  dataDirectory,
+  isAlive,
+  program,
+  standIn,
+  temporaryFolder,
+  until,
+} from './support';
 import { acquireServers } from '../../src/servers';
 
 /** A mongod 6.0.5 that ends at its start, by a shell script. */
@@ -115,3 +126,29 @@ itMounts('a MongoDB that ends for want of room for its journal names the full di
     /^MongoDB 6\.0\.5 could not start in \S+: its disk is full\. Its log is \S+\.$/,
   );
 });
+
+test('a MongoDB that another program runs on the data is reported, not stopped', async () => {
+  const dataDir = await dataDirectory();
+  const home = path.join(dataDir, 'mongodb');
+  await mkdir(home, { recursive: true });
+  const { path: binary } = await aMongod();
+  const options = ['--dbpath', home, '--port', String(await freePort()), '--nounixsocket'];
+  const mongod = aProcess(binary, options, home);
+  await until(() => existsSync(path.join(home, 'mongod.lock')));
+  await expect(acquire(dataDir)).rejects.toThrow(
+    /^MongoDB [\d.]+ cannot open \S+mongodb: a MongoDB that this program did not start is using it\. Stop that one first\. Its log is \S+$/,
+  );
+  expect(isAlive(mongod.pid ?? 0)).toBe(true);
+});
+
+test.each(['holders', 'locks', 'redis.json'])(
+  'a data directory of 1.0.0, which has %s, is refused unchanged',
+  async (name) => {
+    const dataDir = await temporaryFolder();
+    await mkdir(path.join(dataDir, name));
+    await expect(acquire(dataDir)).rejects.toThrow(
+      `The data in ${dataDir} is of a release before 1.2.0: open it with 1.2.0, which migrates it, before this release.`,
+    );
+    expect(await readdir(dataDir)).toEqual([name]);
+  },
+);

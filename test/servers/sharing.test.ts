@@ -10,8 +10,6 @@ import { mongo } from 'mongoose';
 import type { Servers } from '../../src/servers';
 import {
   acquire,
-  aMongod,
-  aProcess,
   connect,
   dataDirectory,
   until,
@@ -22,8 +20,6 @@ import {
   program,
 } from './support';
 import { acquireServers, ServersError } from '../../src/servers';
-import { isListening } from '../../src/servers/data-directory';
-import { mongod } from '../../src/servers/mongod';
 import { redisResponds } from '../../src/servers/redis';
 
 test('a fresh data directory gets a MongoDB with transactions and a Redis, which release stops', async () => {
@@ -216,19 +212,6 @@ test('a killed program leaves no server, and the next one gets its data without 
   expect(written.modifiedCount).toBe(1);
   // MongoDB ends its session; without MongoDB, the process waits.
   await client.close();
-});
-
-test('a MongoDB that a killed program of an earlier release left running is stopped', async () => {
-  const dataDir = await dataDirectory();
-  const first = await acquire(dataDir);
-  await plantsOf(first.mongodbUri).insertOne({ _id: 'Basil' });
-  await first.release();
-  const home = path.join(dataDir, 'mongodb');
-  const left = aProcess((await aMongod()).path, [...mongod.arguments], home);
-  await until(() => isListening(path.join(home, 'mongodb.sock')));
-  const next = await acquire(dataDir);
-  expect(isAlive(left.pid ?? 0)).toBe(false);
-  expect(await plantsOf(next.mongodbUri).countDocuments()).toBe(1);
 });
 
 test('a hung MongoDB that a killed program left is stopped and restarted', async () => {

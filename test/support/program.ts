@@ -77,6 +77,7 @@ export {
   validRequest,
 } from './operations';
 export { OwnRedis, REFUSAL_CAUSES } from './own-redis';
+export { LATER_MIGRATION, laterPlugins } from './later-release';
 export { pluginsUnderTest } from './plugins';
 export { commandsDuring, startProxiedService } from './proxied-service';
 export {

@@ -267,7 +267,7 @@ test('copies get the end of a snooze with a new event that counts for its schedu
   client.close();
 });
 
-test('a plant of 1.0.0 that never had care can be snoozed', async () => {
+test('a plant that never had care, and lacks the fields for it, can be snoozed', async () => {
   const plants = service.app.database.connection.collection('plants');
   const $unset = { lastWatering: '', lastFertilizing: '' };
   await plants.updateMany({ userId: user.id }, { $unset });

@@ -212,20 +212,17 @@ test('a cursor that was altered, or is for another account or list, is refused',
   expectError(await other.get(`/api/changes?since=${cursor}`), 400, 'invalid_cursor');
 });
 
-test('a cursor with numbered sources continues, and within a revision repeats that revision', async () => {
-  const plant = await user.plant();
-  const event = await user.event(plant.id);
+test('cursors of releases before 1.2.0 have expired', async () => {
   const account = await service.app.exportsOf(accountsPlugin).account(user.id);
   const { revision = 0, createdAt = new Date() } = account ?? {};
-  const numbered = (place: string) => {
-    const day = Math.floor(Date.now() / DAY_MS);
-    return encodePlace([user.id, 'changes'], `${day}-${createdAt.getTime()}.0.${place}`);
-  };
-  expect(await changesSince(client, numbered(`${revision}.5.`))).toMatchObject(EMPTY);
-  const within = await changesSince(client, numbered(`${revision}.1.${plant.id}`));
-  // Logging the event has moved the plant.
-  expect(within).toMatchObject({ plants: [{ id: plant.id }], events: [{ id: event.id }] });
-  expect(await changesSince(client, within.nextCursor)).toMatchObject(EMPTY);
+  const today = Math.floor(Date.now() / DAY_MS);
+  for (const place of [
+    `${today}-${createdAt.getTime()}.0.${revision}.5.`,
+    `${today}.0.${revision}.~.`,
+  ]) {
+    const since = encodePlace([user.id, 'changes'], place);
+    expectError(await user.get(`/api/changes?since=${since}`), 410, 'cursor_expired');
+  }
 });
 
 test('a cursor is valid for 90 days', async () => {

@@ -244,22 +244,6 @@ test('the end of a tier is sent once, in its place among the events of the accou
   }
 });
 
-test('the end of a tier during an upgrade is sent, and no reminder twice', async () => {
-  const user = await thirsty('UTC', '06:00');
-  const tierUntil = '2037-02-01T06:30:00Z';
-  await shop.put(`/api/accounts/${user.id}`, { tier: 'pro', tierUntil }).expect(200);
-  await runAt('2037-02-01T05:59:00Z', '2037-02-01T06:00:00Z');
-  // Earlier versions stored one time for reminders and tiers.
-  await collection('webhookClocks').deleteMany({});
-  const clock = { _id: 'reminders', until: new Date('2037-02-01T05:59:00Z') };
-  await collection('webhookClocks').insertOne(clock as object);
-  setClock('2037-02-01T06:35:00Z');
-  await service.runJob('webhook reminders');
-  await service.runJob('webhook tiers');
-  const types = (await deliveriesOf(user.id)).map(({ type }) => type);
-  expect(types).toEqual(['care.due', 'tier.changed']);
-});
-
 test('an account whose care or deliveries cannot be read delays no other, and is tried again', async () => {
   const people = await Promise.all(Array.from({ length: 3 }, () => thirsty('UTC')));
   const [bad, ...good] = people.sort((a, b) => (a.id < b.id ? -1 : 1));

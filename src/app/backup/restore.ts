@@ -11,6 +11,7 @@ import { everythingDeleted } from '../../data/model/tracking';
 import { hostModels } from '../../data/model/host-models';
 import { collectionOf, type ModelDefinition } from '../../data/model/models';
 import { isDuplicateKey } from '../../data/mongodb/errors';
+import type { KnownMigrations } from '../../data/schema/fence';
 import {
   beginRestore,
   endRestore,
@@ -34,9 +35,8 @@ interface RestoreOptions {
   mongodbUri: string;
   /** Connected to the same database. */
   app: App;
+  /** Verified, and restorable by this release. */
   file: string;
-  /** The manifest of the archive, which must have been verified. */
-  manifest: Manifest;
   /** Called with the number of documents restored since the last call. */
   onDocuments?: (count: number) => void;
 }
@@ -50,11 +50,9 @@ interface Restored {
  * Restores an archive into an empty database. The database is marked as incomplete until the end; what
  * an interrupted restore left is deleted first.
  *
- * @throws BackupError if the database is not empty, or the archive is of a newer release
+ * @throws BackupError if the database is not empty
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
-  requireOwnVersion(options.manifest);
-  options.app.schema.requireKnown(options.manifest.migrations.map((_id) => ({ _id })));
   const client = new mongo.MongoClient(options.mongodbUri, { maxPoolSize: INSERTS_AT_ONCE });
   try {
     return await restoreInto(client.db(), options);
@@ -117,13 +115,20 @@ async function requireCurrent(database: mongo.Db, id: string): Promise<void> {
   throw new BackupError('Another restore into this database has started.');
 }
 
-/** @throws BackupError if a newer release wrote the archive */
-export function requireOwnVersion({ program }: Manifest): void {
+/**
+ * Checks that this release can restore an archive.
+ *
+ * @throws BackupError or SchemaError if a newer release wrote it, or one before the previous
+ */
+export function requireRestorable({ program, migrations }: Manifest, known: KnownMigrations): void {
   const [theirs = '', own] = [program, PROJECT].map(({ version }) => /^[\d.]+/.exec(version)?.[0]);
-  if (theirs.localeCompare(own ?? '', 'en', { numeric: true }) <= 0) return;
-  throw new BackupError(
-    `The archive is of release ${program.version}, and this is ${PROJECT.version}: restore it with that release or a later one.`,
-  );
+  if (theirs.localeCompare(own ?? '', 'en', { numeric: true }) > 0) {
+    throw new BackupError(
+      `The archive is of release ${program.version}, and this is ${PROJECT.version}: restore it with that release or a later one.`,
+    );
+  }
+  known.requireKnown(migrations.map((_id) => ({ _id })));
+  known.requireNotTooOld(migrations);
 }
 
 async function empty(database: mongo.Db, names: readonly string[]): Promise<void> {

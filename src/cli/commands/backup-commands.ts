@@ -6,8 +6,9 @@ import { readArchive } from '../../app/backup/archive-reader';
 import { createBackup } from '../../app/backup/create';
 import { BackupFolder } from '../../app/backup/folder';
 import { documentsIn, type Manifest } from '../../app/backup/manifest';
-import { requireOwnVersion, restoreBackup } from '../../app/backup/restore';
+import { requireRestorable, restoreBackup } from '../../app/backup/restore';
 import { hostSettings } from '../../core/settings/host-settings';
+import { KnownMigrations } from '../../data/schema/fence';
 import type { CommandRunner } from '../command-line';
 import { CommandError } from '../exit-codes';
 import { withProgress } from '../progress';
@@ -28,7 +29,7 @@ function createCommand(commandLine: CommandRunner, parent: Command): void {
     .command('create')
     .summary('archive a snapshot of all data')
     .description(
-      `Archives a consistent snapshot of all data; the server can keep running. Data of another release is archived as it is, without an audit entry. The archive is a gzip-compressed tar of BSON files and a manifest with counts and SHA-256 hashes. Only its owner can read it, and the file appears under its name only when it is complete.`,
+      `Archives a consistent snapshot of all data; the server can keep running. Data of the previous or a newer release is archived as it is, without an audit entry. The archive is a gzip-compressed tar of BSON files and a manifest with counts and SHA-256 hashes. Only its owner can read it, and the file appears under its name only when it is complete.`,
     )
     .argument(
       '[file]',
@@ -50,6 +51,7 @@ Examples:
           if (await app.schema.isEmpty()) {
             throw new CommandError('The database is empty: there is nothing to archive.');
           }
+          await app.schema.requireNotTooOld();
           const file = given ?? (await new BackupFolder(settings).nextFile({ scheduled: false }));
           const isManaged = settings.of(hostSettings.mongodbUri) === undefined;
           const made = await withProgress('Documents', (onDocuments) =>
@@ -110,7 +112,7 @@ function restoreCommand(commandLine: CommandRunner, parent: Command): void {
     .command('restore')
     .summary('restore an archive into an empty database')
     .description(
-      `Verifies an archive, then restores it into an empty database: that of a new DATA_DIR, or of MONGODB_URI. Stop the servers of that database first. Until the restore is complete, servers and commands refuse the database; if it is interrupted, the same command starts over. Data of an earlier release is not migrated; the next server of this release does that, or migrate up.`,
+      `Verifies an archive, then restores it into an empty database: that of a new DATA_DIR, or of MONGODB_URI. Stop the servers of that database first. Until the restore is complete, servers and commands refuse the database; if it is interrupted, the same command starts over. Data of the previous release is not migrated; the next server of this release does that, or migrate up.`,
     )
     .argument('<file>', 'the archive')
     .addHelpText(
@@ -124,7 +126,7 @@ Examples:
     .action(async (given: string) => {
       const file = path.resolve(given);
       const manifest = await verified(file);
-      requireOwnVersion(manifest);
+      requireRestorable(manifest, new KnownMigrations(commandLine.plugins));
       await commandLine.runHost(
         async ({ app, servers: { mongodbUri } }) => {
           const documents = documentsIn(manifest);
@@ -132,7 +134,7 @@ Examples:
             const onDocuments = (count: number): void => {
               advance(count, documents);
             };
-            return restoreBackup({ mongodbUri, app, file, manifest, onDocuments });
+            return restoreBackup({ mongodbUri, app, file, onDocuments });
           });
           const { moment } = manifest;
           return {

@@ -8,7 +8,7 @@ export function migrateCommands(commandLine: CommandRunner): void {
   const parent = commandLine.program
     .command('migrate')
     .summary('migrate the data to this release')
-    .description('Migrates data of an earlier release to this one.');
+    .description('Migrates data of the previous release to this one.');
   parent
     .command('status')
     .summary('show applied and missing migrations and indexes')
@@ -38,7 +38,7 @@ Examples:
     .command('up')
     .summary('run the missing migrations')
     .description(
-      'Runs the missing migrations, then drops and creates indexes. An interrupted migration resumes where it stopped. The server does the same when it starts, so use this command to migrate the data of MONGODB_URI before you replace servers. Servers of earlier releases stop writing; those of 1.0.0 do not, so stop them first.',
+      'Runs the missing migrations, then drops and creates indexes. An interrupted migration resumes where it stopped. The server does the same when it starts, so use this command to migrate the data of MONGODB_URI before you replace servers. Servers of the previous release stop writing.',
     )
     .option('--dry-run', 'show what is missing without changing anything')
     .addHelpText(

@@ -20,3 +20,6 @@ function above(folder: string): string {
   if (parent === folder) throw new Error('No package.json above the program.');
   return above(parent);
 }
+
+/** The release whose data this one opens, and migrates. */
+export const PREVIOUS_RELEASE = '1.2.0';

@@ -43,8 +43,8 @@ interface IdempotencyKeyDocument {
   status: number;
   /** A short body as text, a longer one compressed by gzip. */
   body: string | mongo.Binary;
-  /** The size of the rest of this document; missing in those of earlier releases. */
-  bytes?: number;
+  /** The size of the rest of this document. */
+  bytes: number;
   createdAt: Date;
 }
 

@@ -2,13 +2,14 @@ import type { Logger } from 'pino';
 
 import { serviceUnavailable } from '../../core/errors';
 import type { Metrics } from '../../core/metrics';
-import { PROJECT } from '../../core/settings/project';
+import { PREVIOUS_RELEASE, PROJECT } from '../../core/settings/project';
 import type { Database } from '../mongodb/database';
 import {
   type Migration,
   type MigrationDocument,
   migrationModel,
   type NamedMigration,
+  SchemaError,
 } from './migration';
 
 /** The migrations of this release. */
@@ -36,6 +37,26 @@ export class KnownMigrations {
     return documents.find(
       ({ _id, besideOlder = false }) => !besideOlder && !this.ids.has(_id) && isOfPlugin(_id),
     )?._id;
+  }
+
+  /** @throws SchemaError if a newer release has migrated the data */
+  requireKnown(documents: Parameters<KnownMigrations['unknownAmong']>[0]): void {
+    const unknown = this.unknownAmong(documents);
+    if (unknown === undefined) return;
+    throw new SchemaError(`A newer release has migrated the data (${unknown}): use that release.`);
+  }
+
+  /** Whether data with these migrations lacks some that the previous release ran. */
+  isTooOld(done: readonly string[]): boolean {
+    return this.all.some(({ id, migration }) => !migration.run && !done.includes(id));
+  }
+
+  /** @throws SchemaError if data with these migrations is too old */
+  requireNotTooOld(done: readonly string[]): void {
+    if (!this.isTooOld(done)) return;
+    throw new SchemaError(
+      `The data is of a release before ${PREVIOUS_RELEASE}: open it with ${PREVIOUS_RELEASE}, which migrates it, before this release.`,
+    );
   }
 }
 

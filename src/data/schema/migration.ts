@@ -3,16 +3,17 @@ import { Schema, type mongo } from 'mongoose';
 import { OperatorError } from '../../core/errors';
 import { sharedModel } from '../model/models';
 
-/** A change to data that earlier releases wrote. It may run again after a crash. */
+/** A change to data that the previous release wrote. It may run again after a crash. */
 export interface Migration {
   /** A number, which orders the migrations of a plugin, and what it does: `0001-revisions`. */
   name: string;
   /** Whether servers of the previous release may keep writing the changed data; otherwise they stop writing. */
-  besideOlder: boolean;
-  run(run: MigrationRun): Promise<void>;
+  besideOlder?: boolean;
+  /** Missing if the previous release already ran it: older data is refused. */
+  run?(run: MigrationRun): Promise<void>;
 }
 
-/** A document of an earlier release. */
+/** A document of the previous release. */
 export interface StoredDocument {
   _id: mongo.UUID;
   [field: string]: unknown;
@@ -41,7 +42,7 @@ export interface NamedMigration {
 /** The state of a migration of a database. */
 export interface MigrationDocument {
   _id: string;
-  /** As in the migration; missing in those of earlier releases. */
+  /** As in the migration; missing in those of releases before 1.2.0. */
   besideOlder?: boolean;
   startedAt: Date;
   finishedAt: Date | null;

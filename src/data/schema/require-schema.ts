@@ -20,7 +20,7 @@ export async function requireSchema(schema: StoredSchema, { reads = false } = {}
     // Read first, since the update may end before the next line.
     const isBeingUpdated = await schema.isBeingUpdated();
     const { isNew, pending, collections, indexes } = await schema.status();
-    // Obsolete indexes do no harm; servers of 1.0.0 create them again.
+    // Obsolete indexes do no harm.
     const missing = indexes.flatMap((each) => each.missing);
     if (pending.length + collections.length + missing.length === 0) return;
     if (isBeingUpdated && performance.now() < deadline) {

@@ -1,3 +1,4 @@
+import type { mongo } from 'mongoose';
 import pLimit from 'p-limit';
 
 import { logKeyModel } from '../accounts/account-hash';
@@ -7,7 +8,7 @@ import { type AnyModel, collectionOf } from '../model/models';
 import type { KnownMigrations } from './fence';
 import { type IndexDifference, indexDifference, nameOf, updateIndexes } from './indexes';
 import { Lease, leaseModel } from './lease';
-import { migrationModel, type NamedMigration, SchemaError } from './migration';
+import { migrationModel, type NamedMigration, SchemaError, type StoredDocument } from './migration';
 
 /** How often a migration reports its progress. */
 const REPORT_MS = 2000;
@@ -63,7 +64,7 @@ export class StoredSchema {
     this.#lease = new Lease(database.model(leaseModel), 'migrations');
   }
 
-  /** @throws SchemaError if a newer release has migrated the data */
+  /** @throws SchemaError unless this release or the previous one wrote the data */
   async status(): Promise<SchemaStatus> {
     return (await this.#inspect()).status;
   }
@@ -71,6 +72,13 @@ export class StoredSchema {
   /** Whether the database is empty. */
   async isEmpty(): Promise<boolean> {
     return isEmpty(await this.#collections());
+  }
+
+  /** @throws SchemaError if a release before the previous one wrote the data */
+  async requireNotTooOld(): Promise<void> {
+    this.#known.requireNotTooOld(
+      await this.#documents.distinct('_id', { finishedAt: { $ne: null } }),
+    );
   }
 
   /** Returns whether this release may write to the data; indexes may be missing. */
@@ -95,7 +103,7 @@ export class StoredSchema {
    * @param progress receives sentences for people
    * @param stopping stops between chunks; the next call continues
    * @returns the migrations that it ran
-   * @throws SchemaError if a newer release has migrated it, or the reason of `stopping`
+   * @throws SchemaError if neither this release nor the previous one wrote it, or the reason of `stopping`
    */
   async update(progress: (line: string) => void, stopping?: AbortSignal): Promise<string[]> {
     if ((await this.status()).isUpToDate) return [];
@@ -111,12 +119,13 @@ export class StoredSchema {
       // No earlier write is committed afterwards.
       const endEarlierWrites = (): Promise<unknown> =>
         (raised ??= this.#identity.raiseRevisions(1));
+      // First of all: data without them would look older, if this process were killed now.
+      if (isNew) for (const each of pending) await this.#finish(each);
       const atOnce = pLimit(COLLECTIONS_AT_ONCE);
       await Promise.all(missingCollections.map((model) => atOnce(() => model.createCollection())));
-      for (const [index, each] of pending.entries()) {
+      for (const [index, each] of isNew ? [] : pending.entries()) {
         const place = `${index + 1} of ${pending.length}`;
-        if (isNew) await this.#finish(each);
-        else done.push(await this.#run(each, { progress, place, endEarlierWrites, stopping }));
+        done.push(await this.#run(each, { progress, place, endEarlierWrites, stopping }));
       }
       const { indexes } = await this.#inspect();
       const report = isNew ? () => undefined : progress;
@@ -129,25 +138,31 @@ export class StoredSchema {
   }
 
   async #inspect(): Promise<Inspection> {
+    // Before the migrations, which a process that prepares an empty database records first.
+    const collections = await this.#collections();
     const documents = await this.#documents.find().sort({ _id: 1 }).lean();
     const finished = documents.flatMap(({ _id, finishedAt }) =>
       finishedAt ? [{ migration: _id, finishedAt }] : [],
     );
-    const done = new Set(finished.map(({ migration }) => migration));
-    this.requireKnown(documents);
-    const collections = await this.#collections();
+    const done = finished.map(({ migration }) => migration);
+    this.#known.requireKnown(documents);
     const isThere = (model: AnyModel): boolean => collections.has(model.collection.name);
     const models = this.#database.models;
+    const isTooOld = this.#known.isTooOld(done);
+    // A cluster may have sharded the collections in advance.
+    const isNew =
+      isEmpty(collections) || (isTooOld && !(await this.#haveDocuments(models.filter(isThere))));
+    if (!isNew) this.#known.requireNotTooOld(done);
     const differences = await Promise.all(models.filter(isThere).map(indexDifference));
     const indexes = differences.filter((each) => each.missing.length + each.obsolete.length > 0);
-    const pending = this.#known.all.filter(({ id }) => !done.has(id));
+    const pending = this.#known.all.filter(({ id }) => !done.includes(id));
     const missingCollections = models.filter((model) => !isThere(model));
     return {
       pending,
       missingCollections,
       indexes,
       status: {
-        isNew: isEmpty(collections),
+        isNew,
         applied: finished,
         pending: pending.map(({ id }) => id),
         collections: missingCollections.map((model) => model.collection.name),
@@ -161,11 +176,18 @@ export class StoredSchema {
     };
   }
 
-  /** @throws SchemaError if a newer release has migrated the data */
-  requireKnown(migrations: Parameters<KnownMigrations['unknownAmong']>[0]): void {
-    const unknown = this.#known.unknownAmong(migrations);
-    if (unknown === undefined) return;
-    throw new SchemaError(`A newer release has migrated the data (${unknown}): use that release.`);
+  async #haveDocuments(models: readonly AnyModel[]): Promise<boolean> {
+    for (const { collection } of models) {
+      if (NOT_DATA.has(collection.name)) continue;
+      if (await this.#stored(collection.name).findOne()) return true;
+    }
+    return false;
+  }
+
+  /** A collection as such, without the rules of its model. */
+  #stored(name: string): mongo.Collection<StoredDocument> {
+    const { connection } = this.#database;
+    return connection.getClient().db(connection.name).collection(name);
   }
 
   async #collections(): Promise<Set<string>> {
@@ -177,7 +199,7 @@ export class StoredSchema {
     { id, migration }: NamedMigration,
     { progress, place, endEarlierWrites, stopping }: RunOptions,
   ): Promise<string> {
-    const { besideOlder } = migration;
+    const { besideOlder = false } = migration;
     const update = {
       $set: { besideOlder },
       $setOnInsert: { startedAt: new Date(), finishedAt: null, position: null, done: 0 },
@@ -190,8 +212,8 @@ export class StoredSchema {
     const name = `Migration ${id} (${place})`;
     progress(`${name} ${reached ? 'resumes' : 'begins'}`);
     let [documents, reported] = [before, performance.now()];
-    await migration.run({
-      collection: (name) => this.#database.connection.getClient().db(this.#name).collection(name),
+    await migration.run?.({
+      collection: (name) => this.#stored(name),
       position: reached,
       save: async (position, done, total) => {
         this.#lease.check();
@@ -211,16 +233,12 @@ export class StoredSchema {
 
   async #finish({ id, migration }: Pick<NamedMigration, 'id' | 'migration'>): Promise<void> {
     const now = new Date();
-    const { besideOlder } = migration;
+    const { besideOlder = false } = migration;
     const update = {
       $set: { besideOlder, finishedAt: now, position: null },
       $setOnInsert: { startedAt: now },
     };
     await this.#documents.updateOne({ _id: id }, update, { upsert: true });
-  }
-
-  get #name(): string {
-    return this.#database.connection.name;
   }
 }
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('many records with one revision, as after a migration, are read from one range of an index', async () => {
+test('many records with one revision, as after an import, are read from one range of an index', async () => {
   const user = await service.user();
   const { id } = await user.plant();
   await logMany(service.app, user.id, { [id]: (PAGES + 5) * LIMIT });

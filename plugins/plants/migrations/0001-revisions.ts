@@ -1,3 +1,0 @@
-import { addRevisions } from '../../../src/data/schema/migrating';
-
-export const revisions = addRevisions('0001-revisions', 'plants');
