@@ -211,11 +211,6 @@ export class App {
     return this.#lifecycle.isClosing ? 'The service is stopping.' : this.#lifecycle.starting;
   }
 
-  /** Why Redis takes no writes; undefined if it does. */
-  async refusalOfRedis(): Promise<string | undefined> {
-    return this.#connections.redis?.refusal();
-  }
-
   /** What the plugins contribute that have been set up so far. */
   get contributions(): readonly PluginRuntime[] {
     return [...this.#contributions.values()];

@@ -9,7 +9,6 @@ import { redisResponds } from './redis';
 export type { Progress } from './binaries';
 export type { Role } from './data-directory';
 export { ServersError } from './errors';
-export { redisVersion } from './redis';
 
 /** The default name of the database. */
 export const DATABASE = 'plantcare';

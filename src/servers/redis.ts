@@ -37,16 +37,6 @@ export const redis: ServerKind = {
 
 /** Returns whether Redis responds at a URL or socket path. */
 export async function redisResponds(url: string): Promise<boolean> {
-  return (await ask(url, async (client) => client.ping())) !== undefined;
-}
-
-/** Returns the version of that Redis; undefined if it does not respond. */
-export async function redisVersion(url: string): Promise<string | undefined> {
-  const info = await ask(url, async (client) => client.info('server'));
-  return info && /^redis_version:(\S+)/m.exec(info)?.[1];
-}
-
-async function ask<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T | undefined> {
   const client = new Redis(url, {
     lazyConnect: true,
     // The ready check would have a timeout of its own.
@@ -60,9 +50,10 @@ async function ask<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<
   client.on('error', () => undefined);
   try {
     await client.connect();
-    return await work(client);
+    await client.ping();
+    return true;
   } catch {
-    return undefined;
+    return false;
   } finally {
     client.disconnect();
   }

@@ -1,5 +1,5 @@
 import type { Servers } from '../../src/servers';
-import { run, start } from '../cli/run';
+import { start } from '../cli/run';
 import { type OwnServer, ownProcess, until } from '../support/processes';
 import { acquireServers } from '../../src/servers';
 import { dataDirectory, removeDataDirectory } from '../support/program';
@@ -24,13 +24,6 @@ function hang(name: OwnServer): void {
   if (hanging === undefined) throw new Error(`There is no ${name}.`);
   process.kill(hanging, 'SIGSTOP');
 }
-
-test('doctor finds that the managed Redis of a running server hangs', async () => {
-  hang('redis');
-  const { code, stdout } = await run(['doctor', '--quick'], { DATA_DIR: dataDir });
-  expect(stdout).toMatch(/Redis +Redis does not respond/);
-  expect(code).toBe(1);
-});
 
 test('a command reports that the managed MongoDB of a running server hangs', async () => {
   hang('mongod');

@@ -1,36 +1,9 @@
-import { SchemaError } from '../../data/schema/migration';
 import type { DataCheck } from '../../plugins/plugin';
 import { reconcile } from '../reconcile';
 import { fault, type Finding, good, type OnlineCheck } from './check';
 
-const REMEDY = 'start the server of this release, or run `migrate up`';
 /** How many accounts a finding names; others are only counted. */
 const MAX_NAMED = 20;
-
-/** Checks that all migrations have been run and all indexes exist. */
-export const storedSchema: OnlineCheck = async ({ app }) => {
-  try {
-    const { isNew, pending, collections, indexes } = await app.schema.status();
-    if (isNew) return [good('migrations', 'nothing is stored yet'), good('indexes', 'none yet')];
-    const wrong = [
-      ...collections.map((name) => `The collection ${name} is missing`),
-      ...indexes.flatMap(({ collection, missing, obsolete }) => [
-        ...missing.map((name) => `${collection} has no index on ${name}`),
-        ...obsolete.map((name) => `${collection} has an index ${name} of another release`),
-      ]),
-    ];
-    const older = `The data is from an earlier release (missing migrations: ${pending.join(', ')}): ${REMEDY}.`;
-    return [
-      pending.length === 0 ? good('migrations', 'all are done') : fault('migrations', older),
-      ...(wrong.length === 0
-        ? [good('indexes', `all of ${app.database.models.length} collections`)]
-        : wrong.map((each) => fault('indexes', `${each}: ${REMEDY}.`))),
-    ];
-  } catch (error) {
-    if (!(error instanceof SchemaError)) throw error;
-    return [fault('migrations', error.message)];
-  }
-};
 
 /** Checks all derived data against its source data; reads everything. */
 export const derived: OnlineCheck = async ({ app }) => {

@@ -5,7 +5,6 @@ import path from 'node:path';
 import { validityFault } from '../../core/file-schemas';
 import { freeBytes, nearestExisting } from '../../core/disk';
 import { hostSettings } from '../../core/settings/host-settings';
-import { PROJECT } from '../../core/settings/project';
 import { DAY_MS, HOUR_MS } from '../../core/time';
 import { reasonOf } from '../../core/values';
 import { BackupFolder } from '../backup/folder';
@@ -20,12 +19,6 @@ const OTHERS = 0o077;
 const SOON_MS = 14 * DAY_MS;
 /** How many backups in a row may be missing before it is a fault. */
 const MISSED = 2;
-
-/** What runs; another Node than a supported one does not come this far. */
-export const node: OfflineCheck = async () => [
-  good('program', `release ${PROJECT.version}`),
-  good('Node', `version ${process.versions.node}`),
-];
 
 /** Checks the free space for data and backups. */
 export const disk: OfflineCheck = (settings) => {

@@ -1,19 +1,19 @@
-import { fault, type Finding, good, type OnlineCheck } from '../../app/doctor/check';
+import { fault, type Finding, type OnlineCheck } from '../../app/doctor/check';
+import type { Settings } from '../../core/settings/settings';
 import type { CommandResult } from '../../plugins/command';
-import { type Settings, SettingsError } from '../../core/settings/settings';
 import type { CommandRunner } from '../command-line';
 import { EXIT, exitOf } from '../exit-codes';
 import { counted, table } from '../table';
-import { derived, storedData, storedSchema } from '../../app/doctor/data';
-import { certificate, disk, lastBackup, node, rights } from '../../app/doctor/machine';
-import { mongodb, redis, server } from '../../app/doctor/servers';
+import { derived, storedData } from '../../app/doctor/data';
+import { certificate, disk, lastBackup, rights } from '../../app/doctor/machine';
+import { mongodb } from '../../app/doctor/mongodb';
 
 export function doctorCommand(commandLine: CommandRunner): void {
   commandLine.program
     .command('doctor')
     .summary('diagnose problems')
     .description(
-      `Checks settings, disk space, file permissions, versions, the replica set, migrations, indexes, the clock, the certificate, the last backup, derived data and stored data, and says how to fix each fault. It changes nothing and can run while the server is running.`,
+      `Checks what neither the start of a server, nor /readyz, nor config check says: disk space, file permissions, the certificate, the last backup, MongoDB, its replica set and clock, derived data and stored data. Says how to fix each fault, changes nothing, and can run while the server is running.`,
     )
     .option('--quick', 'skip checks that read all data')
     .addHelpText(
@@ -26,33 +26,18 @@ Exit codes:
 Examples:
   $ npm run --silent cli -- doctor --quick
   $ npm run --silent cli -- doctor --json
-  [{"check":"settings","ok":true,"finding":"all are valid"},…]     printed as one line`,
+  [{"check":"certificate","ok":true,"finding":"valid until 2027-03-01"},…]     printed as one line`,
     )
     .action(async ({ quick = false }: { quick?: boolean }) => {
-      const { settings, findings } = checkSettings(commandLine);
-      if (settings) {
-        findings.push(...(await checkOffline(settings)));
-        findings.push(...(await checkServers(commandLine, quick)));
-      }
-      commandLine.print(resultOf(findings));
+      const offline = await checkOffline(commandLine.serverSettings());
+      commandLine.print(resultOf([...offline, ...(await checkServers(commandLine, quick))]));
     });
-}
-
-function checkSettings(commandLine: CommandRunner): { settings?: Settings; findings: Finding[] } {
-  try {
-    const settings = commandLine.serverSettings();
-    return { settings, findings: [good('settings', 'all are valid')] };
-  } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
-    return { findings: error.faults.map((each) => fault('settings', `${each}: correct it.`)) };
-  }
 }
 
 async function checkServers(commandLine: CommandRunner, quick: boolean): Promise<Finding[]> {
   try {
     return await commandLine.withProgram((program) => checkOnline(program, { quick }), {
       access: 'read',
-      leaveSchema: true,
     });
   } catch (error) {
     return [fault('servers', exitOf(error).message ?? 'MongoDB or Redis cannot be started.')];
@@ -72,7 +57,7 @@ function resultOf(findings: readonly Finding[]): CommandResult {
 
 /** Runs the checks that need no server. */
 async function checkOffline(settings: Settings): Promise<Finding[]> {
-  const checks = [node, disk, rights, certificate, lastBackup, server];
+  const checks = [disk, rights, certificate, lastBackup];
   return (await Promise.all(checks.map((check) => check(settings)))).flat();
 }
 
@@ -85,10 +70,6 @@ async function checkOnline(
   running: Parameters<OnlineCheck>[0],
   { quick }: { quick: boolean },
 ): Promise<Finding[]> {
-  const [ofMongodb, ofRedis] = await Promise.all([mongodb(running), redis(running)]);
-  const schema = await storedSchema(running);
-  const found = [...ofMongodb, ...ofRedis, ...schema];
-  // This release cannot derive anything from data of another one.
-  if (quick || schema.some(({ ok }) => !ok)) return found;
-  return [...found, ...(await derived(running)), ...(await storedData(running))];
+  const found = await mongodb(running);
+  return quick ? found : [...found, ...(await derived(running)), ...(await storedData(running))];
 }
