@@ -125,6 +125,7 @@ export function snoozeChanges(
       skippedOn: day().description('Only for a skip: the care counts as done on this day'),
     }),
     // A list of the kind `plant` gets plants.
-    present: (tenant, plants) => snoozesOf(tenant, plants as unknown as SnoozedPlant[]),
+    present: (tenant, plants) =>
+      snoozesOf(tenant, plants as (SnoozedPlant & (typeof plants)[number])[]),
   };
 }

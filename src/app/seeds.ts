@@ -47,14 +47,13 @@ export async function loadSeeds(
   }
   if (faults.length > 0) throw new SeedError(faults);
   for (const { kind, content } of loads) {
-    // It has passed the schema of this kind.
-    const found = (await kind.preflight?.(content as never)) ?? [];
+    const found = (await kind.preflight?.(content)) ?? [];
     faults.push(...found.map((fault) => `${kind.name}.json: ${fault}`));
   }
   if (faults.length > 0) throw new SeedError(faults);
   const added: Record<string, number> = {};
   for (const { kind, content } of loads) {
-    added[kind.name] = await kind.load(content as never); // As above.
+    added[kind.name] = await kind.load(content);
   }
   const target = { type: 'folder', id: path.resolve(folder) };
   await audit.record({ action: 'seeds.loaded', target, changes: added });

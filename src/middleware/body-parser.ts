@@ -20,7 +20,7 @@ const LONG = 16 * 1024;
 
 interface Expected {
   isRequired: boolean;
-  large?: Pick<LargeBody<never, unknown>, 'maxKib' | 'text'> | undefined;
+  large?: Pick<LargeBody<unknown, unknown>, 'maxKib' | 'text'> | undefined;
 }
 
 /**

@@ -96,7 +96,7 @@ function respond(operation: Operation, services: Services): Step[] {
     concurrency(limits.writes),
     operation.idempotent && idempotency(operation, services),
     transaction(operation, services, [
-      ...steps([operation.state && ifMatch(operation.state)]),
+      ...steps([operation.state && ifMatch(operation)]),
       writeHandler(operation, services),
     ]),
   ];

@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 
 import { etagOf, namesEtag, codingFor, sendContent, setEtag } from '../core/http/content';
 import { preconditionFailed } from '../core/errors';
-import type { Handler } from '../plugins/operation';
+import type { Operation } from '../plugins/operation';
 import { readCallOf } from './handler';
 
 /**
@@ -41,13 +41,12 @@ export const etag: Middleware = async function etag(ctx, next) {
  *
  * @throws ApiError precondition_failed if the record has another state
  */
-export function ifMatch(readState: Handler): Middleware {
+export function ifMatch(operation: Operation): Middleware {
   return async function ifMatch(ctx, next) {
     const expected = ctx.headers['if-match'];
     if (expected !== undefined) {
       const call = { ...readCallOf(ctx), tx: ctx.state.tx };
-      // The plugin of the operation declared both, so the call has the right type.
-      const state = JSON.stringify(await readState(call as never));
+      const state = JSON.stringify(await operation.state?.(call));
       if (!namesEtag(expected, etagOf(state))) throw preconditionFailed.error();
     }
     await next();

@@ -26,7 +26,7 @@ export function readHandler(operation: Operation): Middleware {
     const { state } = ctx;
     const call = readCallOf(ctx);
     const { page } = state.input;
-    const whole = await run(operation, call);
+    const whole = await operation.handler(call);
     const value = page ? await pageOf(whole, page, call) : whole;
     ctx.status = status;
     ctx.type = 'application/json';
@@ -59,7 +59,7 @@ export function readHandler(operation: Operation): Middleware {
     return pageOfRead(value, page, {
       list: [call.account.id, operationName(operation), call.params, query],
       itemKey: typeof sort === 'string' ? [...itemKey, sort] : itemKey,
-      readPage: (limit) => run(operation, { ...call, query: { ...query, limit } }),
+      readPage: (limit) => operation.handler({ ...call, query: { ...query, limit } }),
     });
   }
 }
@@ -70,7 +70,7 @@ export function writeHandler(
   { settings }: { settings: Settings },
 ): Middleware {
   return async function handler(ctx) {
-    const value = await run(operation, writeCallOf(ctx, settings));
+    const value = await operation.handler(writeCallOf(ctx, settings));
     ctx.status = isDryRun(ctx.state.input) ? 200 : operation.response.status;
     ctx.type = 'application/json';
     ctx.body = await jsonText(value);
@@ -86,7 +86,7 @@ export function putHandler(operation: Operation): Middleware {
       ctx.status = 201;
     };
     const acting = actingOf(ctx);
-    const value = await run(operation, {
+    const value = await operation.handler({
       ...ctx.state.input,
       account,
       token,
@@ -123,11 +123,6 @@ function writeCallOf(ctx: Context, settings: Settings) {
   if (!tx) throw new Error(`The chain of ${ctx.path} has no transaction.`);
   const origin = (): string => publicOriginOf(settings, ctx.req) ?? ownOrigin(settings);
   return { ...input, tx, token: callerOf(ctx).token, now: tx.now, origin };
-}
-
-function run({ handler }: Operation, call: object): Promise<unknown> {
-  // The call was validated by the schemas that the handler's types come from.
-  return handler(call as never);
 }
 
 /** Shorter responses are not streamed. In UTF-16 code units. */

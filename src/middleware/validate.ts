@@ -53,7 +53,7 @@ async function validateInput(
   if (operation.body) body = checked(operation.body, requireObject(input.body), errors);
   else if (input.body !== undefined) checked(NOTHING, requireObject(input.body), errors);
   // The schema of this operation has just validated the body.
-  if (large) body = await large.check(body as never, errors, callerOf(ctx).account);
+  if (large) body = await large.check(body, errors, callerOf(ctx).account);
   const page = input.page && {
     ...(checked(toolPageQuery, input.page.query, errors) as PageQuery), // By its schema.
     maxLength: input.page.maxLength,

@@ -139,6 +139,8 @@ function withStates(operations: readonly Operation[]): Operation[] {
   return operations.map((operation) => {
     if (operation.state || !['PATCH', 'DELETE'].includes(operation.method)) return operation;
     const read = operations.find(({ method, path }) => method === 'GET' && path === operation.path);
-    return read && isConditional(read) ? { ...operation, state: read.handler } : operation;
+    return read && isConditional(read)
+      ? { ...operation, state: (call) => read.handler(call) }
+      : operation;
   });
 }

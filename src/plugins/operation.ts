@@ -96,7 +96,7 @@ export interface LargeBody<Body, Checked> {
   /** How many faults are listed. */
   maxDetails: number;
   /** Checks what the schema of the body leaves open, piece by piece; returns what the handler gets. */
-  check: (body: Body, errors: ValidationErrors, account: Account) => Promise<Checked>;
+  check(body: Body, errors: ValidationErrors, account: Account): Promise<Checked>;
 }
 
 /** A response whose status follows from the method unless it is given: 201 for POST, else 200. */
@@ -112,7 +112,7 @@ export interface Operation extends OperationBase<string> {
   response: OperationResponse;
   query?: Joi.ObjectSchema;
   body?: Joi.ObjectSchema;
-  large?: LargeBody<never, unknown>;
+  large?: LargeBody<unknown, unknown>;
   /**
    * The field of the response that is shown once. It is not stored for retries: they get 409 and the
    * id of the record.
@@ -123,15 +123,10 @@ export interface Operation extends OperationBase<string> {
   /** Whether a response stays the same as long as nothing is written to the account. */
   cacheable: boolean;
   /** Reads the record as responses show it, to compare with If-Match. */
-  state?: Handler;
-  handler: Handler;
+  state?(call: object): Promise<unknown>;
+  /** Only the chain calls it, with input that its schemas have validated; `read` and the others check its type. */
+  handler(call: object): Promise<unknown>;
 }
-
-/**
- * A handler after its types were checked against its schemas. `never` because only the chain calls
- * it, with input that those schemas have validated.
- */
-export type Handler = (call: never) => Promise<unknown>;
 
 interface ReadOperation<Query, Names extends string> extends OperationBase<Names> {
   access: Access;

@@ -121,9 +121,9 @@ export interface SeedKind {
   name: string;
   schema: Joi.Schema;
   /** Finds faults beyond those of the schema: a line each, with the place. */
-  preflight?(content: never): Promise<string[]>;
+  preflight?(content: unknown): Promise<string[]>;
   /** Loads validated content; returns the number of new records. */
-  load(content: never): Promise<number>;
+  load(content: unknown): Promise<number>;
 }
 
 /** Declares a plugin, with the type of its exports. */

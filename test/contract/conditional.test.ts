@@ -189,7 +189,7 @@ test('a long response to a write is compressed, and so is a long error', async (
   expect([short.status, short.headers['content-encoding']]).toEqual([400, undefined]);
 });
 
-const conditional = rows.filter(([, { state }]) => state);
+const conditional = rows.filter(([, operation]) => operation.state !== undefined);
 
 /** The record that an operation with an id in its path returns, with its ETag. */
 async function etagOf(operation: Operation): Promise<string> {

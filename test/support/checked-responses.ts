@@ -5,7 +5,7 @@ import { operationName } from '../../src/plugins/operation-facts';
 
 /** Makes an operation fail if its response does not match its schema. */
 export function checkResponses(operation: Operation): void {
-  const { handler } = operation;
+  const handler = operation.handler.bind(operation);
   operation.handler = async (call) => checkedResponse(operation, await handler(call));
 }
 

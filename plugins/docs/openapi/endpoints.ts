@@ -217,7 +217,7 @@ function protocolResponses(method: ProtocolMethod, components: Components): Json
 
 /** Most errors follow from the operation; it lists only its own. */
 function errorsOf(operation: Operation): ErrorCode[] {
-  const { errors = [], feature, idempotent, params = {}, state } = operation;
+  const { errors = [], feature, idempotent, params = {} } = operation;
   return [
     // Also without input: unknown query parameters are refused.
     validationError,
@@ -228,7 +228,7 @@ function errorsOf(operation: Operation): ErrorCode[] {
     ...(readsBody(operation) ? BODY_ERRORS : []),
     ...(feature ? [featureNotAvailable] : []),
     ...(idempotent ? [idempotencyConflict, idempotencyMismatch] : []),
-    ...(state ? [preconditionFailed] : []),
+    ...(operation.state ? [preconditionFailed] : []),
     ...Object.values(params),
     ...errors,
     ...OUR_ERRORS,

@@ -37,10 +37,9 @@ const tierClaimSetting = new Setting<string | undefined>(
 );
 const scopesSetting = new Setting<string[]>(
   'OIDC_SCOPES',
-  // The custom rule returns a list, which Joi's types do not express.
-  Joi.string().custom((list: string) =>
+  Joi.string<string[]>().custom((list: string) =>
     list.split(/[\s,]+/).filter((scope) => scope !== ''),
-  ) as unknown as Joi.Schema<string[]>,
+  ),
   [],
   'Scopes, separated by commas, of a JWT of OIDC_ISSUER that names none of ours; accounts:manage is granted only to JWTs that also name it',
 );

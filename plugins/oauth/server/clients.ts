@@ -110,10 +110,9 @@ export class Clients {
     const fault = metadataFault(metadata);
     if (fault !== undefined) throw new CommandError(`The client cannot be created: ${fault}.`);
     const provider = await this.#providers.at(origin);
-    // The types of the library omit the constructor.
-    const Client = provider.Client as unknown as new (metadata: object) => object;
     try {
-      new Client(metadata);
+      // The types of the library omit the constructor.
+      Reflect.construct(provider.Client, [metadata]);
     } catch (error) {
       if (!(error instanceof loadLibrary().errors.InvalidClientMetadata)) throw error;
       throw new CommandError(

@@ -42,10 +42,11 @@ const AGENTS = ['undici.globalDispatcher.2', 'undici.globalDispatcher.1'].map(Sy
 
 /** @throws Error if this version of Node keeps its agent elsewhere */
 function publicAgent(): Agent {
-  const places = globalThis as unknown as Record<symbol, Agent | undefined>; // Only undici writes to them.
   // Node loads it when this is first used.
   void Response;
-  const known = AGENTS.map((place) => places[place]).find((each) => each !== undefined);
+  // Only undici writes to these.
+  const agents = AGENTS.map((place) => Reflect.get(globalThis, place) as Agent | undefined);
+  const known = agents.find((each) => each !== undefined);
   if (!known) throw new Error('The agent of fetch was not found.');
   const NodeAgent = known.constructor as AgentClass; // The class of an instance.
   class PublicAgent extends NodeAgent {

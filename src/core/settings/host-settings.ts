@@ -66,8 +66,8 @@ const publicOrigin = Joi.string().custom((url: string, helpers) => {
 /** The number of proxies in front of the service; `true` is one, `false` none. */
 const proxies = Joi.alternatives(
   Joi.number().integer().min(0).max(10),
-  Joi.boolean().custom((value: boolean) => (value ? 1 : 0)),
-) as unknown as Joi.Schema<number>; // Both alternatives end as a number.
+  Joi.boolean<number>().custom((value: boolean) => (value ? 1 : 0)),
+);
 
 /** The longest expiry in MongoDB, 2^31 - 1 seconds, in hours. */
 const LONGEST_EXPIRY = 596_523;
@@ -123,7 +123,7 @@ export const hostSettings = {
   ),
   logClientIp: new Setting<ClientIpLogging>(
     'LOG_CLIENT_IP',
-    Joi.string().valid(...CLIENT_IP_LOGGING) as unknown as Joi.Schema<ClientIpLogging>, // As listed.
+    Joi.string<ClientIpLogging>().valid(...CLIENT_IP_LOGGING),
     'off',
     'Client addresses in the log: off, masked (to /24, or /48 of IPv6) or full, as fail2ban needs',
   ),

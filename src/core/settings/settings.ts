@@ -42,8 +42,7 @@ export function rateSetting(name: string, fallback: number, description: string)
 
 export class PortSetting<T extends number | undefined> extends Setting<T> {
   constructor(name: string, fallback: T, description: string) {
-    // Joi's type does not include undefined.
-    super(name, Joi.number().port() as unknown as Joi.Schema<T>, fallback, description);
+    super(name, Joi.number<T>().port(), fallback, description);
   }
 }
 
@@ -85,7 +84,7 @@ export function originsSetting(
   description: string,
   other: OtherOrigins = { is: () => false, hint: '' },
 ): Setting<string[]> {
-  const schema = Joi.string().custom((value: string, helpers) => {
+  const schema = Joi.string<string[]>().custom((value: string, helpers) => {
     const items = value
       .split(',')
       .map((item) => item.trim())
@@ -97,8 +96,7 @@ export function originsSetting(
           custom: `{{#label}} must be origins such as https://app.example.com${other.hint}`,
         });
   });
-  // The custom rule converts the string to a list, which Joi's type does not follow.
-  return new Setting(name, schema as unknown as Joi.Schema<string[]>, [], description);
+  return new Setting(name, schema, [], description);
 }
 
 /** The origin in a text, as browsers write it; undefined if it is not the origin of a web page. */

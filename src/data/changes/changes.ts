@@ -53,7 +53,7 @@ export function changedList<T extends object>(
   const { view, embeds, partOf } = list;
   const name = collectionOf(model);
   // The documents are those of the model.
-  const of = (documents: readonly Stored[]) => documents as unknown as readonly T[];
+  const of = (documents: readonly Stored[]) => documents as readonly (Stored & T)[];
   return {
     name,
     kind: model.tracked ?? '',

@@ -58,8 +58,7 @@ export class AccountTransaction implements Transaction {
 
   async emit<Payload>(event: DomainEvent<Payload>, payload: Payload): Promise<void> {
     for (const listener of this.#dependencies.listeners) {
-      // `on` has checked that the listener takes this payload.
-      if (listener.event === event) await listener.handle(this, payload as never);
+      if (listener.event === event) await listener.handle(this, payload);
     }
   }
 

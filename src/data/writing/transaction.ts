@@ -43,7 +43,8 @@ type Handle<Payload> = (tx: Transaction, payload: Payload) => PromiseLike<unknow
 /** A listener runs in the transaction that emits the event, which is aborted if it throws. */
 export interface Listener {
   event: DomainEvent<unknown>;
-  handle: Handle<never>;
+  /** {@link on} has checked that it takes the payload of the event. */
+  handle(tx: Transaction, payload: unknown): PromiseLike<unknown>;
 }
 
 /** Listens to a domain event. */
