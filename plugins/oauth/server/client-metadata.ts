@@ -52,7 +52,13 @@ export function adaptMetadata(
   const fault = isNew ? metadataFault(metadata) : undefined;
   if (fault !== undefined) throw new InvalidClientMetadata(fault);
   if (Array.isArray(redirects)) {
-    metadata['redirect_uris'] = redirects.filter((uri) => ownedScheme(uri) === undefined);
+    const usable = redirects.filter((uri) => ownedScheme(uri) === undefined);
+    metadata['redirect_uris'] = usable;
+    // A client of an earlier release keeps the grants that it has.
+    if (usable.length === 0) {
+      metadata['response_types'] = [];
+      metadata['grant_types'] = ['refresh_token'];
+    }
   }
   if (typeof keys === 'string' && !keys.startsWith('https:')) {
     throw new InvalidClientMetadata('jwks_uri must be an https address');

@@ -1,5 +1,5 @@
 import { hashOf } from '../../../src/core/identity';
-import { startService } from '../../../test/support/program';
+import { startService, userOf } from '../../../test/support/program';
 import type { TestService } from '../../../test/support/service';
 import { bodyOf } from '../../../test/support/shapes';
 import { ClientKey } from './support/assertion';
@@ -141,25 +141,39 @@ test.each([
   expect(text).toMatch(/class="verified">Verified: [^<]*<strong>ferns\.example<\/strong>/);
 });
 
-test('a client of an earlier release with a foreign name signs in without that name', async () => {
-  const phone = await Phone.register(service, ada);
-  const payload = {
-    client_id: phone.clientId,
-    client_name: 'Claude (claude.ai)',
-    redirect_uris: [CALLBACK, 'mailto:ada@example.com'],
-    token_endpoint_auth_method: 'none',
-  };
+/** Stores a client as an earlier release did, which accepted more. */
+async function storeEarlier({ clientId }: Phone, metadata: object): Promise<void> {
+  const payload = { client_id: clientId, token_endpoint_auth_method: 'none', ...metadata };
   await service.app.database.connection
     .collection('oauthState')
-    .updateOne(
-      { _id: hashOf(phone.clientId) as never },
-      { $set: { payload: JSON.stringify(payload) } },
-    );
+    .updateOne({ _id: hashOf(clientId) as never }, { $set: { payload: JSON.stringify(payload) } });
+}
+
+test('a client of an earlier release with a foreign name signs in without that name', async () => {
+  const phone = await Phone.register(service, ada);
+  const redirects = [CALLBACK, 'mailto:ada@example.com'];
+  await storeEarlier(phone, { client_name: 'Claude (claude.ai)', redirect_uris: redirects });
   const text = await pageOf(phone);
   expect(text).toContain('An unnamed app wants access');
   expect(text).not.toContain('claude.ai');
   await phone.tokens();
   expect((await phone.browser.go('/settings')).text).not.toContain('claude.ai');
+});
+
+test('a client of an earlier release with foreign redirects alone keeps its grants and gets no other', async () => {
+  const phone = await Phone.register(service, ada);
+  const { refresh_token: first } = await phone.tokens();
+  await storeEarlier(phone, { client_name: 'Ferns', redirect_uris: ['ms-ferns:/cb'] });
+  const renewed = bodyOf(await phone.refresh(first).expect(200));
+  for (const redirect_uri of ['ms-ferns:/cb', CALLBACK, undefined]) {
+    const { status, url, text } = await phone.browser.go(phone.asks({ redirect_uri }));
+    expect([status, url.origin]).toEqual([400, service.url]);
+    expect(text).toContain('<html');
+  }
+  const revoked = { token: renewed['refresh_token'], client_id: phone.clientId };
+  await service.anonymous.post('/oauth/revoke').type('form').send(revoked).expect(200);
+  const user = userOf(service.url, ada.name, String(renewed['access_token']));
+  await user.get('/api/account').expect(401);
 });
 
 test('null and empty optionals of a registration count as left out', async () => {
