@@ -14,6 +14,7 @@ export type { Accounts } from './accounts';
 export type { KeptData } from './personal-data';
 export { newToken, type OwnToken, ownTokens, scopeList, tokenFields } from './schema';
 export { ACCOUNT_SCOPE, MANAGE_SCOPE, personalScopes, usualScopes } from './scope';
+export { ACCESS_TOKEN_PREFIX, hasToken, isAccessToken, isJwt } from './tokens/token';
 export type { TokenKind } from './tokens/authenticator';
 
 /** Accounts and their tokens. */

@@ -4,6 +4,13 @@ import { sharedModel } from '../../src/data/model/models';
 import { type Account, TIERS, type Tier } from '../../src/core/identity';
 import { IdType, newId, type StoredId } from '../../src/core/ids';
 
+declare module '../../src/core/identity' {
+  interface Account {
+    /** The time of day at which the person is reminded, `HH:MM`; null for never. */
+    remindAt: string | null;
+  }
+}
+
 export interface AccountDocument {
   /** The name of the user for operators, and `userId` in responses. */
   _id: string;

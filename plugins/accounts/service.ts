@@ -19,6 +19,7 @@ import type { Host } from '../../src/plugins/host';
 import { insertMissing, type NewAccount } from './creation';
 import { tierChanged } from './domain-events';
 import { TokenAuthenticator, type TokenKind } from './tokens/authenticator';
+import { hasToken } from './tokens/token';
 import { type AccountChanges, changesBetween, tierOf } from './changes';
 import {
   type AccountDocument,
@@ -34,6 +35,7 @@ const MOVED = { revision: 1 };
 
 /** Creates, changes and authenticates accounts. */
 export class AccountService implements Identity {
+  readonly hasToken = hasToken;
   readonly #accounts;
   readonly #authenticator;
   readonly #host: Host;

@@ -7,10 +7,11 @@ import {
   invalidToken,
   unauthorized,
 } from '../../src/core/errors';
-import { bearerToken, isAccessToken, isJwt, type Principal } from '../../src/core/identity';
+import { bearerToken, type Principal } from '../../src/core/identity';
 import type { Operation } from '../../src/plugins/operation';
 import { requiredScopes } from '../../src/plugins/operation-facts';
 import type { ProtocolApi } from '../../src/plugins/protocol-endpoint';
+import { isAccessToken, isJwt } from '../accounts';
 
 /** At the tool endpoint a bad token gets 403 (docs/specification.md, 4.4). */
 export const tokenRefused = invalidToken.at(403, invalidToken.meaning);

@@ -13,10 +13,13 @@ import { allowedOriginsSetting, originNotAllowed } from './origins';
 const POST_DESCRIPTION =
   'A call that a tool refuses (an invalid argument, a missing record, an exceeded limit) returns a result with isError true, not an error; its text has the code, every fault and what to call next. A message that calls no operation (tools/list, a handshake, an unknown tool, an invalid request) spends one of the reads of the account; with none left it gets 429. A tool that the access token of an app does not allow gets 403, with the scopes to ask for in WWW-Authenticate. Clients whose Accept includes text/event-stream get errors of tokens as JSON-RPC errors.';
 
+/** The path of the tool endpoint. */
+export const TOOLS_PATH = '/api/mcp';
+
 /** The operations of all plugins as tools for AI assistants (Model Context Protocol). */
 export default definePlugin({
   name: 'mcp',
-  requires: [],
+  requires: ['accounts'],
   settings: [allowedOriginsSetting],
   errors: [originNotAllowed],
   tag: {
@@ -28,7 +31,7 @@ export default definePlugin({
     return {
       protocols: [
         {
-          path: '/api/mcp',
+          path: TOOLS_PATH,
           // Some clients append a slash to the address.
           withSlash: true,
           prepare: (description) => {

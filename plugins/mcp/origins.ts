@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 import { type ApiError, ErrorCode } from '../../src/core/errors';
-import { TOKEN_PREFIX } from '../../src/core/identity';
 import { isLoopback, originOf, originsSetting } from '../../src/core/settings/settings';
+import { hasToken } from '../accounts';
 
 export const allowedOriginsSetting = originsSetting(
   'MCP_ALLOWED_ORIGINS',
@@ -52,7 +52,7 @@ export class Origins {
 const PLAIN = /^[\w.:/[\]-]{1,253}$/;
 
 function refusal(header: string, value: string): ApiError {
-  const isShown = PLAIN.test(value) && !value.includes(TOKEN_PREFIX);
+  const isShown = PLAIN.test(value) && !hasToken(value);
   return originNotAllowed.error(
     `The ${header} of this request is not allowed; operators allow it by MCP_ALLOWED_ORIGINS.`,
     { logged: `${header} ${isShown ? value : 'of no plain name'}` },

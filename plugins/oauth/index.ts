@@ -1,6 +1,6 @@
 import Joi from 'joi';
 
-import { CommandError } from '../../src/cli/exit-codes';
+import { OperatorError } from '../../src/core/errors';
 import { ownOrigin } from '../../src/core/settings/public-origin';
 import { Setting } from '../../src/core/settings/settings';
 import { definePlugin } from '../../src/plugins/plugin';
@@ -39,7 +39,7 @@ const signUpSetting = new Setting(
 /** The authorization server and the pages on which people sign in. */
 const oauth = definePlugin<SignIns>({
   name: 'oauth',
-  requires: ['accounts', 'pages'],
+  requires: ['accounts', 'mcp', 'pages'],
   settings: [signUpSetting, documentsSetting, ...issuerSettings],
   rules: issuerRules,
   models: [stateModel, credentialModel],
@@ -138,10 +138,10 @@ const oauth = definePlugin<SignIns>({
 /**
  * The origin at which people sign in.
  *
- * @throws CommandError if they sign in at an issuer
+ * @throws OperatorError if they sign in at an issuer
  */
 function signInOrigin({ host: { settings }, issuer }: Parts): string {
-  if (issuer) throw new CommandError('People sign in at OIDC_ISSUER, not here.');
+  if (issuer) throw new OperatorError('People sign in at OIDC_ISSUER, not here.');
   return ownOrigin(settings);
 }
 

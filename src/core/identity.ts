@@ -7,22 +7,6 @@ import { ApiError, invalidToken } from './errors';
 export const TIERS = ['free', 'pro'] as const;
 export type Tier = (typeof TIERS)[number];
 
-/** The prefix of tokens (docs/api.md, "Accounts, tiers, tokens"). */
-export const TOKEN_PREFIX = 'tnd_mcp_';
-
-/** The prefix of access tokens, which apps get when a person authorizes them. */
-export const ACCESS_TOKEN_PREFIX = 'tnd_oat_';
-
-/** Whether a token claims to be an access token of the authorization server. */
-export function isAccessToken(token: string): boolean {
-  return token.startsWith(ACCESS_TOKEN_PREFIX);
-}
-
-/** Whether a token has the format of a JWT, signed or encrypted. */
-export function isJwt(token: string): boolean {
-  return /^ey[\w-]*(?:\.[\w-]*){2,4}$/.test(token);
-}
-
 /** The prefix of the accounts of backends; accounts of people cannot have it. */
 const BACKEND_PREFIX = '~';
 
@@ -51,8 +35,6 @@ export interface Account {
   timezone: string;
   /** BCP 47 tag of the language for sorting names. */
   language: string;
-  /** The time of day at which the person is reminded, `HH:MM`; null for never. */
-  remindAt: string | null;
   createdAt: Date;
   /** Incremented by every write to the account's data. */
   revision: number;
@@ -101,6 +83,8 @@ export type TokenFault = 'unknown' | 'revoked' | 'expired' | 'early' | 'elsewher
 export interface Authenticator {
   /** Returns the holder of a token, or why it is invalid. */
   authenticate(token: string, options: AuthenticationOptions): Promise<Principal | TokenFault>;
+  /** Whether a text contains a token, so that it must not be logged. */
+  hasToken(text: string): boolean;
 }
 
 /** The accounts and tokens, which one plugin provides. */

@@ -71,7 +71,11 @@ function securityHeaders(settings: Settings): Middleware {
 
 /** Turns every error into a response with the Error body, or as the endpoint shows errors. */
 function errorShape(description: ApiDescription, settings: Settings): Middleware {
-  const namesIssuer = description.protocols.some(({ path }) => path === RESOURCE_DOCUMENT);
+  const resources = description.protocols
+    .flatMap(({ path }) =>
+      path.startsWith(RESOURCE_DOCUMENT) ? path.slice(RESOURCE_DOCUMENT.length) : [],
+    )
+    .sort();
   const scopes = toolScopes(description);
   return async (ctx, next) => {
     try {
@@ -80,7 +84,7 @@ function errorShape(description: ApiDescription, settings: Settings): Middleware
       const error = recordedError(ctx, failure);
       ctx.status = error.status;
       ctx.set(error.headers);
-      const challenge = namesIssuer && challengeOf(ctx, error, { settings, scopes });
+      const challenge = challengeOf(ctx, error, { settings, scopes, resources });
       if (challenge) ctx.set('WWW-Authenticate', challenge);
       const { showError } = ctx.state;
       if (showError) {

@@ -5,7 +5,7 @@ import type { Context, Middleware, DefaultState } from 'koa';
 import type { Logger } from 'pino';
 
 import { hostSettings } from '../core/settings/host-settings';
-import { TOKEN_PREFIX } from '../core/identity';
+import type { Authenticator } from '../core/identity';
 import type { Settings } from '../core/settings/settings';
 import { loggedAddress } from '../middleware/limits/rate-limits';
 import type { Metrics } from '../core/metrics';
@@ -18,6 +18,7 @@ export interface RequestLogDependencies {
     /** Returns the pseudonym of an account in the log (see `AccountHash`). */
     hashAccount(accountId: string): string;
   };
+  services: { identity: Pick<Authenticator, 'hasToken'> };
   lifecycle: Lifecycle;
 }
 
@@ -45,11 +46,11 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 /** Gives each request an id and a trace; once it ends, logs it and records its metrics. */
 export function requestLog(dependencies: RequestLogDependencies): Middleware {
-  const { settings, log, metrics, accounts, lifecycle } = dependencies;
+  const { settings, log, metrics, accounts, services, lifecycle } = dependencies;
   const clientIp = settings.of(hostSettings.logClientIp);
   return async (ctx, next) => {
     const started = performance.now();
-    const requestId = requestIdOf(ctx) ?? randomUUID();
+    const requestId = requestIdOf(ctx, services.identity) ?? randomUUID();
     ctx.set('X-Request-Id', requestId);
     const sent = new Promise<number>((resolve) => {
       ctx.res.once('close', () => {
@@ -94,12 +95,12 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
 }
 
 /** Returns the caller's own request id, unless it contains a token or the credentials. */
-function requestIdOf(ctx: Context): string | undefined {
+function requestIdOf(ctx: Context, identity: Pick<Authenticator, 'hasToken'>): string | undefined {
   const given = ctx.get('X-Request-Id');
   if (!REQUEST_ID.test(given)) return undefined;
   const credentials = /\S{8,}$/.exec(ctx.get('Authorization'))?.[0];
   const isSecret = credentials !== undefined && given.includes(credentials);
-  return isSecret || given.includes(TOKEN_PREFIX) ? undefined : given;
+  return isSecret || identity.hasToken(given) ? undefined : given;
 }
 
 /** Returns a function for the size of the body; that of a stream is counted while it is sent. */

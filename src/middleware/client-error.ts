@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { Logger } from 'pino';
 
 import { ApiError, internalError, serviceUnavailable } from '../core/errors';
-import { publicOriginOf, RESOURCE_DOCUMENT, TOOLS_PATH } from '../core/settings/public-origin';
+import { publicOriginOf, RESOURCE_DOCUMENT } from '../core/settings/public-origin';
 import type { Settings } from '../core/settings/settings';
 import { mayRetry, wasEnded } from '../data/mongodb/errors';
 
@@ -38,20 +38,27 @@ export function recordedError({ state }: Context, failure: unknown): ApiError {
 /**
  * Returns the `WWW-Authenticate` header of an error with the URL of the resource metadata (RFC 9728) and
  * the scopes that clients should request; undefined if the error has no such header.
+ *
+ * @param resources the paths of resources with metadata, sorted
  */
 export function challengeOf(
   ctx: Context,
   { headers: { 'WWW-Authenticate': asked } }: ApiError,
-  { settings, scopes }: { settings: Settings; scopes: readonly string[] },
+  {
+    settings,
+    scopes,
+    resources,
+  }: { settings: Settings; scopes: readonly string[]; resources: readonly string[] },
 ): string | undefined {
   // Also because a malformed target has no path.
   if (asked === undefined) return undefined;
+  const resource = resources.findLast((path) => ctx.path.startsWith(path));
+  if (resource === undefined) return undefined;
   // Paths outside /api/, such as the metrics, have tokens of their own.
   const origin = ctx.path.startsWith('/api/') ? publicOriginOf(settings, ctx.req) : undefined;
   if (origin === undefined) return asked;
-  const place = ctx.path.startsWith(TOOLS_PATH) ? TOOLS_PATH : '';
   const facts = [
-    `resource_metadata="${origin}${RESOURCE_DOCUMENT}${place}"`,
+    `resource_metadata="${origin}${RESOURCE_DOCUMENT}${resource}"`,
     ...(asked.includes('scope=') ? [] : [`scope="${scopes.join(' ')}"`]),
   ];
   return `${asked}${asked === 'Bearer' ? ' ' : ', '}${facts.join(', ')}`;

@@ -20,6 +20,7 @@ const herbNotFound = new ErrorCode('herb_not_found', 404, 'There is no such herb
 
 const identity: Identity = {
   authenticate: async () => 'unknown',
+  hasToken: () => false,
   open: () => Promise.reject(new Error('Nobody writes here.')),
   close: async () => undefined,
   accountIds: async () => [],

@@ -58,7 +58,7 @@ interface KnownToken {
 }
 
 /** Authenticates requests by their tokens. */
-export class TokenAuthenticator implements Authenticator {
+export class TokenAuthenticator implements Pick<Authenticator, 'authenticate'> {
   readonly #accounts;
   readonly #tokens;
   readonly #known = new LRUCache<string, KnownToken>({ max: MAX_KNOWN });

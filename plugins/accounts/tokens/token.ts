@@ -1,7 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-import { TOKEN_PREFIX } from '../../../src/core/identity';
+/** The prefix of developer tokens (docs/api.md, "Accounts, tiers, tokens"). */
+const TOKEN_PREFIX = 'tnd_mcp_';
+/** The prefix of access tokens, which apps get when a person authorizes them. */
+export const ACCESS_TOKEN_PREFIX = 'tnd_oat_';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 32;
@@ -28,6 +31,21 @@ export function isWellFormedToken(token: string): boolean {
   if (token.length > MAX_LENGTH || !SHAPE.test(token)) return false;
   const random = token.slice(TOKEN_PREFIX.length, -CHECKSUM_LENGTH);
   return checksum(random) === token.slice(-CHECKSUM_LENGTH);
+}
+
+/** Whether a text contains a developer token. */
+export function hasToken(text: string): boolean {
+  return text.includes(TOKEN_PREFIX);
+}
+
+/** Whether a token claims to be an access token of the authorization server. */
+export function isAccessToken(token: string): boolean {
+  return token.startsWith(ACCESS_TOKEN_PREFIX);
+}
+
+/** Whether a token has the format of a JWT, signed or encrypted. */
+export function isJwt(token: string): boolean {
+  return /^ey[\w-]*(?:\.[\w-]*){2,4}$/.test(token);
 }
 
 function checksum(text: string): string {

@@ -1,7 +1,8 @@
 import { notFound } from '../../../src/core/errors';
-import { RESOURCE_DOCUMENT, TOOLS_PATH } from '../../../src/core/settings/public-origin';
+import { RESOURCE_DOCUMENT } from '../../../src/core/settings/public-origin';
 import { toolScopes } from '../../../src/plugins/operation-facts';
 import type { ProtocolEndpoint, ProtocolMethod } from '../../../src/plugins/protocol-endpoint';
+import { TOOLS_PATH } from '../../mcp';
 import { access, DOCUMENT, open, originFor, type Parts } from './method';
 
 /** Protected resource metadata (RFC 9728), of the API and of the tools alone. */

@@ -4,7 +4,6 @@ import type * as Jose from 'jose';
 import { serviceUnavailable } from '../../../src/core/errors';
 import {
   backendId,
-  isJwt,
   TIERS,
   type Tier,
   type TokenFault,
@@ -14,7 +13,7 @@ import {
 import { toStoredId } from '../../../src/core/ids';
 import { DAY_MS } from '../../../src/core/time';
 import type { Transaction } from '../../../src/data/writing/transaction';
-import { MANAGE_SCOPE, type TokenKind } from '../../accounts';
+import { isJwt, MANAGE_SCOPE, type TokenKind } from '../../accounts';
 import { publicId, scopesIn, type StateStore } from '../state/store';
 import { type IssuerKeys, keysOf } from './keys';
 import type { Issuer } from './settings';

@@ -1,8 +1,7 @@
 import { BatchLookup } from '../../../src/core/batch-lookup';
-import { isAccessToken } from '../../../src/core/identity';
 import { toStoredId } from '../../../src/core/ids';
-import { TOOLS_PATH } from '../../../src/core/settings/public-origin';
-import type { TokenKind } from '../../accounts';
+import { isAccessToken, type TokenKind } from '../../accounts';
+import { TOOLS_PATH } from '../../mcp';
 import { publicId, payloadOf, scopesIn, type StateStore } from '../state/store';
 
 /** Access tokens of the program's own authorization server, looked up by their hashes. */

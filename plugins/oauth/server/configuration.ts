@@ -1,8 +1,8 @@
 import type { Configuration } from 'oidc-provider';
 
-import { TOOLS_PATH } from '../../../src/core/settings/public-origin';
 import { DAY_MS } from '../../../src/core/time';
 import { personalScopes, usualScopes } from '../../accounts';
+import { TOOLS_PATH } from '../../mcp';
 import { StoredModel } from '../state/adapter';
 import { scopesIn, type StateStore } from '../state/store';
 import { adaptMetadata, documentHost, GRANTS } from './client-metadata';

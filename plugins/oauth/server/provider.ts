@@ -5,8 +5,8 @@ import { LRUCache } from 'lru-cache';
 import type * as OidcProvider from 'oidc-provider';
 import type Provider from 'oidc-provider';
 
-import { ACCESS_TOKEN_PREFIX, hashOf } from '../../../src/core/identity';
-import { usualScopes } from '../../accounts';
+import { hashOf } from '../../../src/core/identity';
+import { ACCESS_TOKEN_PREFIX, usualScopes } from '../../accounts';
 import { refreshTokenOf } from '../state/refresh-tokens';
 import { payloadOf } from '../state/store';
 import { configurationFor, OWN_SCOPES, type ServerDependencies } from './configuration';

@@ -5,8 +5,6 @@ import { isLoopback, type Settings } from './settings';
 
 /** The path of the resource metadata (RFC 9728); the path of a resource may follow. */
 export const RESOURCE_DOCUMENT = '/.well-known/oauth-protected-resource';
-/** The path of the tool endpoint. */
-export const TOOLS_PATH = '/api/mcp';
 
 /** The scheme that the server speaks. */
 export function schemeOf(settings: Settings): 'http' | 'https' {
