@@ -1,4 +1,4 @@
-import { CommandError } from '../../src/cli/exit-codes';
+import { OperatorError } from '../../src/core/errors';
 import { forEachTried } from '../../src/core/each';
 import { jsonArray } from '../../src/core/text/json';
 import { isRecord } from '../../src/core/values';
@@ -78,7 +78,7 @@ export class PersonalData {
    * Deletes all data of an account. Calling it again finishes an interrupted deletion.
    *
    * @param onDeleted receives the number of records deleted since its last call
-   * @throws CommandError if anything is left, which is a bug
+   * @throws OperatorError if anything is left, which is a bug
    */
   async deleteUser(userId: string, onDeleted: (count: number) => void): Promise<void> {
     await this.#begin(userId);
@@ -88,7 +88,7 @@ export class PersonalData {
     const left = Object.entries(await this.#count(userId)).filter(([, count]) => count > 0);
     if (left.length === 0) return;
     const records = left.map(([name, count]) => `${count} of ${name}`).join(', ');
-    throw new CommandError(`Not all data of the account was deleted; left are ${records}.`);
+    throw new OperatorError(`Not all data of the account was deleted; left are ${records}.`);
   }
 
   /** Closes the account of `tx`: its tokens are refused, and nothing is written to it any more. */

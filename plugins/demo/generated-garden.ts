@@ -1,4 +1,3 @@
-import { requireRoom } from '../../src/cli/room';
 import type { Account, Tier } from '../../src/core/identity';
 import { idText, newId, toStoredId } from '../../src/core/ids';
 import { DAY_MS } from '../../src/core/time';
@@ -76,7 +75,7 @@ export interface GardenOptions {
  * Events are written first and in bulk, out of reach until their plants exist. Everything else is one
  * transaction, so after a crash either the whole garden exists or none of it can be seen.
  *
- * @throws CommandError if the tier has no room for the plants or the events
+ * @throws OperatorError if the tier has no room for the plants or the events
  */
 export async function writeGarden(
   host: Host,
@@ -86,7 +85,7 @@ export async function writeGarden(
 ): Promise<{ user: string; plants: number; events: number; photos: number }> {
   const known = await records.accounts.account(user);
   const prospect = { id: user, tier: tier ?? known?.tier ?? 'free', usage: known?.usage ?? {} };
-  requireRoom(host, prospect, { [PLANT_QUOTA]: plants, [EVENT_QUOTA]: events });
+  host.quotas.requireRoom(prospect, { [PLANT_QUOTA]: plants, [EVENT_QUOTA]: events });
   const account = await records.accounts.ensureAccount(user, tier);
   const room = host.quotas.left(account, PHOTO_QUOTA);
   const photos = Math.min(plants + Math.round(events * PHOTOS_PER_EVENT), room);
@@ -94,14 +93,14 @@ export async function writeGarden(
   for (const batch of inBatches(history(garden, { plants, events, photos }))) {
     await host.transact(user, async (tx) => {
       // Others may have logged some meanwhile.
-      requireRoom(host, tx.account, { [EVENT_QUOTA]: batch.length });
+      host.quotas.requireRoom(tx.account, { [EVENT_QUOTA]: batch.length });
       await records.events.insertBulk(tx, batch);
     });
     progress.advance(batch.length);
   }
   const taken = { [PLANT_QUOTA]: plants, [PHOTO_QUOTA]: garden.photos.length };
   await host.transact(user, async (tx) => {
-    requireRoom(host, tx.account, taken);
+    host.quotas.requireRoom(tx.account, taken);
     await records.plants.insertBulk(tx, garden.plants);
     await records.photos.insertBulk(tx, garden.photos);
     await host.rebuildDerived(tx);

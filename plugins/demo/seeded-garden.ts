@@ -1,4 +1,3 @@
-import { roomFaults } from '../../src/cli/room';
 import type { Host } from '../../src/plugins/host';
 import type { Accounts } from '../accounts';
 import { EVENT_QUOTA } from '../events';
@@ -33,7 +32,7 @@ export class SeededGarden {
   async preflight({ user, tier, plants }: GardenSeed): Promise<string[]> {
     if ((await this.#records.plants.idsInOrder({ userId: user }, {})).length > 0) return [];
     const known = await this.#records.accounts.account(user);
-    return roomFaults(this.#host, known ?? { id: user, tier, usage: {} }, {
+    return this.#host.quotas.shortages(known ?? { id: user, tier, usage: {} }, {
       [PLANT_QUOTA]: plants.length,
       [PHOTO_QUOTA]: plants.flatMap(({ photos }) => photos).length,
       [EVENT_QUOTA]: plants.flatMap(({ events }) => events).length,

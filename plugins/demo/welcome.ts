@@ -2,7 +2,7 @@ import { hostSettings } from '../../src/core/settings/host-settings';
 import type { Host } from '../../src/plugins/host';
 import type { FirstStart } from '../../src/plugins/plugin';
 import { DAY_MS } from '../../src/core/time';
-import { CommandError } from '../../src/cli/exit-codes';
+import { OperatorError } from '../../src/core/errors';
 import { type Accounts, usualScopes } from '../accounts';
 import type { SignIns } from '../oauth';
 import type { SeededGarden } from './seeded-garden';
@@ -32,7 +32,7 @@ export async function welcome(
     .invite(garden.user, undefined, INVITATION_SECONDS)
     .catch((error: unknown) => {
       // People sign in elsewhere.
-      if (error instanceof CommandError) return undefined;
+      if (error instanceof OperatorError) return undefined;
       throw error;
     });
   const link = invitation === undefined ? undefined : new URL(invitation);

@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises';
 
-import { CommandError } from '../../src/cli/exit-codes';
-import { requireRoom } from '../../src/cli/room';
 import { counted } from '../../src/cli/table';
 import { userName } from '../../src/cli/values';
-import { ApiError } from '../../src/core/errors';
+import { ApiError, OperatorError } from '../../src/core/errors';
 import { parseJson, parseText } from '../../src/core/text/json';
 import { JsonFault } from '../../src/core/text/json-limits';
 import { isRecord, reasonOf } from '../../src/core/values';
@@ -57,7 +55,7 @@ Example:
       await commandLine[dryRun ? 'read' : 'change'](async (app) => {
         const { host, accounts, gardens } = app.exportsOf(plugin);
         const account = await accounts.account(user);
-        if (!account) throw new CommandError(`There is no user ${user}.`);
+        if (!account) throw new OperatorError(`There is no user ${user}.`);
         const errors = new ValidationErrors(MAX_DETAILS);
         // Faults are reported below.
         const fields = checked(body, given, errors) as ImportBody;
@@ -65,7 +63,7 @@ Example:
         requireFaultless(file, errors);
         const { plants, events } = countOf(garden);
         const photos = photosOf(garden);
-        requireRoom(host, account, {
+        host.quotas.requireRoom(account, {
           [PLANT_QUOTA]: activeOf(garden),
           [PHOTO_QUOTA]: photos,
           [EVENT_QUOTA]: events,
@@ -89,7 +87,7 @@ Example:
     });
 }
 
-/** The file as the body of a request. @throws CommandError */
+/** The file as the body of a request. @throws OperatorError */
 async function bodyOf(file: string): Promise<object> {
   try {
     const bytes = await readFile(file);
@@ -100,11 +98,11 @@ async function bodyOf(file: string): Promise<object> {
     throw new JsonFault('is not a JSON object');
   } catch (error) {
     const reason = error instanceof JsonFault ? `it ${error.message}` : reasonOf(error);
-    throw new CommandError(`${file} cannot be read: ${reason}.`);
+    throw new OperatorError(`${file} cannot be read: ${reason}.`);
   }
 }
 
-/** @throws CommandError that lists the faults */
+/** @throws OperatorError that lists the faults */
 function requireFaultless(file: string, errors: ValidationErrors): void {
   try {
     errors.throwIfAny();
@@ -113,7 +111,7 @@ function requireFaultless(file: string, errors: ValidationErrors): void {
     const lines = (error.details ?? []).map(({ message, line }) =>
       line === undefined ? message : `Line ${line}: ${message}`,
     );
-    throw new CommandError(`Nothing of ${file} was imported.\n${lines.join('\n')}`);
+    throw new OperatorError(`Nothing of ${file} was imported.\n${lines.join('\n')}`);
   }
 }
 

@@ -136,6 +136,19 @@ test('token prune deletes expired tokens and prints their number', async () => {
   expect(await cli.json('token', 'list', '--user', 'hal')).toEqual([]);
 });
 
+test('token prune says how many it deleted if it fails for an account', async () => {
+  const made = record(await cli.json('token', 'create', '--user', 'ivy', '--expires-in', '1'));
+  const accounts = service.app.database.connection.collection<{ _id: string }>('accounts');
+  await accounts.updateOne({ _id: 'ivy' }, { $set: { deletingSince: new Date() } });
+  await sleep(Date.parse(String(made['expiresAt'])) - Date.now() + 1);
+  const { code, stderr } = await cli.run('token', 'prune');
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^\d+ tokens? deleted, but not those of every account: There is no such account/,
+  );
+  await accounts.updateOne({ _id: 'ivy' }, { $unset: { deletingSince: 1 } });
+});
+
 test('user list and show print accounts, and user set changes them', async () => {
   const made = record(await cli.json('token', 'create', '--user', 'dora', '--tier', 'free'));
   const dora = userOf(service.url, 'dora', String(made['token']));

@@ -1,8 +1,8 @@
-import { CommandError } from '../../../src/cli/exit-codes';
+import { OperatorError } from '../../../src/core/errors';
 import type { Account } from '../../../src/core/identity';
 import type { Accounts } from '../accounts';
 
-/** The account that a command names. @throws CommandError if there is none */
+/** The account that a command names. @throws OperatorError if there is none */
 export async function requireUser(
   accounts: Pick<Accounts, 'account'>,
   userId: string,
@@ -13,6 +13,6 @@ export async function requireUser(
 }
 
 /** The error for a user without an account. */
-export function unknownUser(userId: string): CommandError {
-  return new CommandError(`There is no user ${userId}.`);
+export function unknownUser(userId: string): OperatorError {
+  return new OperatorError(`There is no user ${userId}.`);
 }

@@ -1,4 +1,4 @@
-import { CommandError } from '../../../src/cli/exit-codes';
+import { OperatorError } from '../../../src/core/errors';
 import { csvOf } from '../../../src/core/text/csv';
 import { chunksOf, reasonOf } from '../../../src/core/values';
 import type { ProgressBar, StreamedResult } from '../../../src/plugins/command';
@@ -48,7 +48,7 @@ async function* eachMade(
     for (const each of tried) if (each.status === 'fulfilled') yield each.value;
     for (const [index, each] of tried.entries()) {
       if (each.status === 'fulfilled') continue;
-      throw new CommandError(
+      throw new OperatorError(
         `No token was created for ${chunk[index]?.userId} or any other user that is not printed: ${reasonOf(each.reason)}`,
       );
     }

@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 
 import { counted, table } from '../../../src/cli/table';
 import { duration, userName, uuid } from '../../../src/cli/values';
-import { CommandError, UsageError } from '../../../src/cli/exit-codes';
+import { UsageError } from '../../../src/cli/exit-codes';
+import { OperatorError } from '../../../src/core/errors';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
 import type { Accounts } from '../accounts';
@@ -122,7 +123,7 @@ Examples:
         const token = id === undefined ? undefined : await accounts.tokens.revokeToken(id);
         // Standard input may have held some other secret.
         if (!token)
-          throw new CommandError(
+          throw new OperatorError(
             `There is no ${secret === undefined ? `token ${given}` : 'such token'}.`,
           );
         return { result: token, text: `The token ${token.name} of ${token.user} is revoked.` };

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 
-import { CommandError } from '../../../src/cli/exit-codes';
+import { OperatorError } from '../../../src/core/errors';
 import { counted } from '../../../src/cli/table';
 import { duration, uuid } from '../../../src/cli/values';
 import { DAY_MS } from '../../../src/core/time';
+import { reasonOf } from '../../../src/core/values';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
 import type { Accounts } from '../accounts';
@@ -44,7 +45,7 @@ Examples:
     .action((oldId: string, { overlap }: { overlap: number }) =>
       commandLine.change(async (app) => {
         const made = await app.exportsOf(plugin).tokens.rotateToken(oldId, overlap);
-        if (!made) throw new CommandError(`There is no token ${oldId}.`);
+        if (!made) throw new OperatorError(`There is no token ${oldId}.`);
         const { token, view, rotated } = made;
         const { id, user, scopes, expiresAt } = view;
         return {
@@ -79,8 +80,12 @@ export function pruneTokens(
     .addHelpText('after', '\nExample:\n  $ npm run --silent cli -- token prune --json')
     .action(() =>
       commandLine.change(async (app) => {
-        const deleted = await app.exportsOf(plugin).tokens.pruneTokens();
-        return { result: { deleted }, text: `${counted(deleted, 'token')} deleted.` };
+        const { deleted, failure } = await app.exportsOf(plugin).tokens.pruneTokens();
+        const text = `${counted(deleted, 'token')} deleted`;
+        if (failure !== undefined) {
+          throw new OperatorError(`${text}, but not those of every account: ${reasonOf(failure)}`);
+        }
+        return { result: { deleted }, text: `${text}.` };
       }),
     );
 }

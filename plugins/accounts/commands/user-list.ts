@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-import { CommandError } from '../../../src/cli/exit-codes';
+import { OperatorError } from '../../../src/core/errors';
 import { TIERS, type Tier } from '../../../src/core/identity';
 import { newUserNameFault } from '../../../src/core/text/names';
 import { reasonOf } from '../../../src/core/values';
@@ -23,7 +23,7 @@ const LINE = new RegExp(`^${FIELD}(?:,${FIELD})?$`);
 /**
  * Reads users from a CSV file, with a name and optionally a tier on each line, after an optional header.
  *
- * @throws CommandError that lists the invalid lines
+ * @throws OperatorError that lists the invalid lines
  */
 export async function readUsers(file: string): Promise<ListedUser[]> {
   const faults: string[] = [];
@@ -49,7 +49,7 @@ export async function readUsers(file: string): Promise<ListedUser[]> {
   const more = faults.length - MAX_FAULTS;
   const also = more > 0 ? [`And ${more} more.`] : [];
   const listed = [...faults.slice(0, MAX_FAULTS), ...also].join('\n');
-  throw new CommandError(`${file} is invalid; no tokens were created.\n${listed}`);
+  throw new OperatorError(`${file} is invalid; no tokens were created.\n${listed}`);
 }
 
 async function linesOf(file: string): Promise<string[]> {
@@ -59,7 +59,7 @@ async function linesOf(file: string): Promise<string[]> {
     return text.split(/\r\n|[\r\n]/);
   } catch (error) {
     const reason = error instanceof TypeError ? 'it is not text in UTF-8' : reasonOf(error);
-    throw new CommandError(`${file} cannot be read: ${reason}.`);
+    throw new OperatorError(`${file} cannot be read: ${reason}.`);
   }
 }
 

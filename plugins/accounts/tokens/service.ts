@@ -10,7 +10,7 @@ import { accountModel, newTokensVersion, tokenModel, type TokenDocument } from '
 import type { AccountService } from '../service';
 import { MAX_TOKENS, tokenLimitReached } from '../errors';
 import type { OwnToken } from '../schema';
-import { pruneTokens } from './prune';
+import { type Pruned, pruneTokens } from './prune';
 import { makeToken } from './token';
 import { requireValid, valid } from './validity';
 import { asOwn, asView, tokenTarget, type TokenView } from './views';
@@ -135,7 +135,7 @@ export class TokenService {
    * Creates a token with the name, scopes and lifetime of another, which then expires after an overlap.
    *
    * @returns undefined if there is none of this id
-   * @throws CommandError if the other is not valid any more, or was rotated before
+   * @throws OperatorError if the other is not valid any more, or was rotated before
    */
   async rotateToken(
     id: string,
@@ -178,7 +178,7 @@ export class TokenService {
   }
 
   /** Deletes expired tokens; returns how many. */
-  pruneTokens(): Promise<number> {
+  pruneTokens(): Promise<Pruned> {
     return pruneTokens(this.#host);
   }
 

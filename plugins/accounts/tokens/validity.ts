@@ -1,15 +1,15 @@
-import { CommandError } from '../../../src/cli/exit-codes';
+import { OperatorError } from '../../../src/core/errors';
 import { idText } from '../../../src/core/ids';
 import type { TokenDocument } from '../model';
 
-/** @throws CommandError if a token is not valid any more, or was rotated */
+/** @throws OperatorError if a token is not valid any more, or was rotated */
 export function requireValid(token: TokenDocument, now: Date): void {
   const id = idText(token._id);
   if (token.replacedBy !== undefined) {
-    throw new CommandError(`The token ${id} was rotated before, to ${token.replacedBy}.`);
+    throw new OperatorError(`The token ${id} was rotated before, to ${token.replacedBy}.`);
   }
-  if (token.revokedAt !== null) throw new CommandError(`The token ${id} is revoked.`);
-  if (token.expiresAt <= now) throw new CommandError(`The token ${id} has expired.`);
+  if (token.revokedAt !== null) throw new OperatorError(`The token ${id} is revoked.`);
+  if (token.expiresAt <= now) throw new OperatorError(`The token ${id} has expired.`);
 }
 
 /** The valid tokens of an account. */

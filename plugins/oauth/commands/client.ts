@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
-import { CommandError } from '../../../src/cli/exit-codes';
+import { OperatorError } from '../../../src/core/errors';
 import { counted, table } from '../../../src/cli/table';
 import { nameFault } from '../../../src/core/text/names';
 import type { CommandLine } from '../../../src/plugins/command';
@@ -102,7 +102,7 @@ function deleteClient(parent: Command, commandLine: CommandLine, plugin: Plugin)
     .action((id: string) =>
       commandLine.change(async (app) => {
         const revoked = await app.exportsOf(plugin).deleteClient(id);
-        if (revoked === undefined) throw new CommandError('There is no such client.');
+        if (revoked === undefined) throw new OperatorError('There is no such client.');
         const text = `Deleted the client and revoked ${counted(revoked, 'grant')}.`;
         return { result: { id, revoked }, text };
       }),

@@ -1,4 +1,5 @@
-import { CommandError, UsageError } from '../../../src/cli/exit-codes';
+import { UsageError } from '../../../src/cli/exit-codes';
+import { OperatorError } from '../../../src/core/errors';
 import { counted, table } from '../../../src/cli/table';
 import { userName, uuid } from '../../../src/cli/values';
 import type { CommandLine } from '../../../src/plugins/command';
@@ -46,7 +47,7 @@ export function sessionCommands(commandLine: CommandLine, plugin: PluginReferenc
       return commandLine.change(async (app) => {
         const ended = await app.exportsOf(plugin).endSessions(which);
         if (id !== undefined && ended.length === 0) {
-          throw new CommandError(`There is no session ${id}.`);
+          throw new OperatorError(`There is no session ${id}.`);
         }
         return {
           result: { ended: ended.length },

@@ -9,12 +9,12 @@ export interface SignIns {
   createClient(wanted: Parameters<Clients['create']>[0]): ReturnType<Clients['create']>;
   clients: Clients['list'];
   deleteClient: Clients['delete'];
-  /** The sessions of one account, or of all. @throws CommandError if there is no such account */
+  /** The sessions of one account, or of all. @throws OperatorError if there is no such account */
   sessions(user?: string): Promise<SessionView[]>;
   /**
    * Ends one session, or all of an account; returns those that ended.
    *
-   * @throws CommandError if there is no such account
+   * @throws OperatorError if there is no such account
    */
   endSessions(which: { id: string } | { user: string }): Promise<SessionView[]>;
 }

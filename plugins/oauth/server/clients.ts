@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { CommandError } from '../../../src/cli/exit-codes';
+import { OperatorError } from '../../../src/core/errors';
 import { hashOf } from '../../../src/core/identity';
 import { payloadOf, type StateStore } from '../state/store';
 import { metadataFault, OPERATORS_CLIENT } from './client-metadata';
@@ -39,7 +39,7 @@ export class Clients {
    *
    * @param origin that of the authorization server
    * @returns the client, with its secret this once
-   * @throws CommandError if the library refuses its metadata
+   * @throws OperatorError if the library refuses its metadata
    */
   async create(
     { name, redirectUris, hasSecret }: NewClient,
@@ -105,17 +105,17 @@ export class Clients {
     return isDeleted || grants.length > 0 ? grants.length : undefined;
   }
 
-  /** @throws CommandError if the library refuses the metadata */
+  /** @throws OperatorError if the library refuses the metadata */
   async #check(metadata: Record<string, unknown>, origin: string): Promise<void> {
     const fault = metadataFault(metadata);
-    if (fault !== undefined) throw new CommandError(`The client cannot be created: ${fault}.`);
+    if (fault !== undefined) throw new OperatorError(`The client cannot be created: ${fault}.`);
     const provider = await this.#providers.at(origin);
     try {
       // The types of the library omit the constructor.
       Reflect.construct(provider.Client, [metadata]);
     } catch (error) {
       if (!(error instanceof loadLibrary().errors.InvalidClientMetadata)) throw error;
-      throw new CommandError(
+      throw new OperatorError(
         `The client cannot be created: ${error.error_description ?? error.message}.`,
       );
     }

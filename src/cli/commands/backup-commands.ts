@@ -10,7 +10,7 @@ import { requireRestorable, restoreBackup } from '../../app/backup/restore';
 import { hostSettings } from '../../core/settings/host-settings';
 import { KnownMigrations } from '../../data/schema/fence';
 import type { CommandRunner } from '../command-line';
-import { CommandError } from '../exit-codes';
+import { OperatorError } from '../../core/errors';
 import { withProgress } from '../progress';
 import { counted, table } from '../table';
 
@@ -49,7 +49,7 @@ Examples:
         async ({ app, servers: { mongodbUri } }) => {
           const { settings } = app;
           if (await app.schema.isEmpty()) {
-            throw new CommandError('The database is empty: there is nothing to archive.');
+            throw new OperatorError('The database is empty: there is nothing to archive.');
           }
           await app.schema.requireNotTooOld();
           const file = given ?? (await new BackupFolder(settings).nextFile({ scheduled: false }));

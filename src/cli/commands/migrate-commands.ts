@@ -1,7 +1,8 @@
 import type { SchemaStatus } from '../../data/schema/stored-schema';
 import type { CommandResult } from '../../plugins/command';
 import type { CommandRunner } from '../command-line';
-import { CommandError, EXIT } from '../exit-codes';
+import { EXIT } from '../exit-codes';
+import { OperatorError } from '../../core/errors';
 import { counted, table } from '../table';
 
 export function migrateCommands(commandLine: CommandRunner): void {
@@ -55,7 +56,7 @@ Examples:
           const { pending, indexes, isUpToDate } = await app.schema.status();
           if (!dryRun && !isUpToDate) {
             if (servers.isServed === true) {
-              throw new CommandError(
+              throw new OperatorError(
                 'A server is running on this data: restart it with this release to migrate the data.',
               );
             }

@@ -1,6 +1,6 @@
 import type { Schema } from 'mongoose';
 
-import type { ErrorCode } from '../../core/errors';
+import { type ErrorCode, OperatorError } from '../../core/errors';
 import type { Account, Tier } from '../../core/identity';
 import { capitalized } from '../../core/text/text';
 import { countSetting, type Setting, type Settings } from '../../core/settings/settings';
@@ -127,6 +127,28 @@ export class Quotas {
   /** How many records an account of a tier may have. */
   limit(tier: Tier, name: string): number {
     return this.#quota(name).limits[tier];
+  }
+
+  /**
+   * Why an account has no room for more records, a sentence each.
+   *
+   * @param wanted how many records, by quota
+   */
+  shortages(
+    account: Pick<Account, 'id' | 'tier' | 'usage'>,
+    wanted: Readonly<Record<string, number>>,
+  ): string[] {
+    return Object.entries(wanted).flatMap(([quota, count]) => {
+      const left = this.left(account, quota);
+      const room = `the ${account.tier} tier leaves ${account.id} room for ${left}`;
+      return count <= left ? [] : [`${quota}: ${count} needed, but ${room}.`];
+    });
+  }
+
+  /** @throws OperatorError with the first of {@link shortages} */
+  requireRoom(...given: Parameters<Quotas['shortages']>): void {
+    const [shortage] = this.shortages(...given);
+    if (shortage !== undefined) throw new OperatorError(shortage);
   }
 
   /** @throws ApiError if so many more records would exceed the limit */
