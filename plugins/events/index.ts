@@ -17,7 +17,6 @@ import { EventFeed } from './list/feed';
 import { EventPages } from './list/pages';
 import { presented } from './list/present';
 import { deletedPlantModel, EVENT_QUOTA, eventModel } from './model';
-import { momentsAhead } from './moments-ahead';
 import { routes } from './routes';
 import { eventView } from './schema';
 import { EventService } from './service';
@@ -120,7 +119,6 @@ export default definePlugin<{ events: Events; bulk: BulkCare; deletions: Pending
       ],
       // Events and their days first, since everything else is derived from them.
       derived: [withoutPlants(context, deletions), lastCare(context)],
-      dataChecks: [momentsAhead(context)],
       jobs: [deletions.job()],
     };
   },

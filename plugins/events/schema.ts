@@ -55,7 +55,7 @@ const MAX_PHOTOS = 20;
  * How far ahead an event may be. Clocks and zones differ, but a mistyped year would hide a plant from due
  * care for decades.
  */
-export const MAX_HOURS_AHEAD = 24;
+const MAX_HOURS_AHEAD = 24;
 const OCCURRED = { hoursAhead: MAX_HOURS_AHEAD };
 const AHEAD = `at most ${MAX_HOURS_AHEAD} hours from now`;
 

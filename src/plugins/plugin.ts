@@ -67,7 +67,6 @@ export interface PluginRuntime<Exports = unknown> {
   /** Lists of `GET /api/changes`: one for each of its tracked models, and perhaps more. */
   changes?: readonly ChangedList[];
   derived?: readonly DerivedData[];
-  dataChecks?: readonly DataCheck[];
   jobs?: readonly Job[];
   /** Metrics that are read when they are scraped. */
   readings?: readonly Reading[];
@@ -102,17 +101,6 @@ export interface Job {
   everySeconds: number;
   /** A long run ends early once `stopping` is aborted. */
   run(stopping: AbortSignal): Promise<void>;
-}
-
-/** A check by `doctor` for records that an earlier version accepted and this one does not. */
-export interface DataCheck {
-  name: string;
-  /** Counts such records of an account. */
-  count(userId: string): Promise<number>;
-  /** The result if there are none. */
-  good: string;
-  /** A sentence about such records: what is wrong, whose they are, and what to do. */
-  fault(records: number, whose: string): string;
 }
 
 /** A file of `seeds/` that a plugin can load. */

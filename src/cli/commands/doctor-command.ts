@@ -4,7 +4,7 @@ import type { CommandResult } from '../../plugins/command';
 import type { CommandRunner } from '../command-line';
 import { EXIT, exitOf } from '../exit-codes';
 import { counted, table } from '../table';
-import { derived, storedData } from '../../app/doctor/data';
+import { derived } from '../../app/doctor/data';
 import { certificate, disk, lastBackup, rights } from '../../app/doctor/machine';
 import { mongodb } from '../../app/doctor/mongodb';
 
@@ -13,7 +13,7 @@ export function doctorCommand(commandLine: CommandRunner): void {
     .command('doctor')
     .summary('diagnose problems')
     .description(
-      `Checks what neither the start of a server, nor /readyz, nor config check says: disk space, file permissions, the certificate, the last backup, MongoDB, its replica set and clock, derived data and stored data. Says how to fix each fault, changes nothing, and can run while the server is running.`,
+      `Checks what neither the start of a server, nor /readyz, nor config check says: disk space, file permissions, the certificate, the last backup, MongoDB, its replica set and clock, and derived data. Says how to fix each fault, changes nothing, and can run while the server is running.`,
     )
     .option('--quick', 'skip checks that read all data')
     .addHelpText(
@@ -71,5 +71,5 @@ async function checkOnline(
   { quick }: { quick: boolean },
 ): Promise<Finding[]> {
   const found = await mongodb(running);
-  return quick ? found : [...found, ...(await derived(running)), ...(await storedData(running))];
+  return quick ? found : [...found, ...(await derived(running))];
 }
