@@ -77,11 +77,7 @@ export function routes(
       access: { scope: 'plants:read' },
       isExport: true,
       query: exportQuery,
-      response: {
-        schema: exported,
-        description: 'The garden, as `POST /api/import` takes it',
-        orType: 'text/csv',
-      },
+      response: { schema: exported, description: 'The garden, as `POST /api/import` takes it' },
       tool: { none: 'people and their programs export files' },
       handler: async ({ tenant: { userId }, query: { format } }) =>
         new TextStream(

@@ -80,20 +80,11 @@ export function writeHandler(
 /** Runs the handler of a PUT, which runs its own transactions. */
 export function putHandler(operation: Operation): Middleware {
   return async function handler(ctx) {
-    const { account, token } = callerOf(ctx);
     ctx.status = operation.response.status;
     const made = (): void => {
       ctx.status = 201;
     };
-    const acting = actingOf(ctx);
-    const value = await operation.handler({
-      ...ctx.state.input,
-      account,
-      token,
-      acting,
-      now: new Date(),
-      made,
-    });
+    const value = await operation.handler({ ...readCallOf(ctx), made });
     ctx.type = 'application/json';
     ctx.body = await jsonText(value);
   };

@@ -33,9 +33,7 @@ export interface WriteCall<Body, Names extends string, Query = undefined> extend
 }
 
 /** What the handler of a PUT gets, which runs its own transactions. */
-export interface PutCall<Body, Names extends string> extends Call<Names> {
-  account: Account;
-  acting: Acting;
+export interface PutCall<Body, Names extends string> extends ReadCall<undefined, Names> {
   body: Body;
   /** Makes the status 201: the record is new. */
   made: () => void;

@@ -26,8 +26,17 @@ export function requiredScopes({ access }: Pick<Operation, 'access'>): string[] 
   return access.and === undefined ? [access.scope] : [access.scope, access.and];
 }
 
-export function hasDryRun({ query }: Operation): boolean {
-  return query !== undefined && descriptionOf(query).keys.has('dryRun');
+export function hasDryRun(operation: Operation): boolean {
+  return takes(operation, 'dryRun');
+}
+
+/** Whether the response may be a CSV table, for which the query asks by `format=csv`. */
+export function hasCsv(operation: Operation): boolean {
+  return takes(operation, 'format');
+}
+
+function takes({ query }: Operation, name: string): boolean {
+  return query !== undefined && descriptionOf(query).keys.has(name);
 }
 
 /** The name of an operation in generated clients, such as `listRecords`. */

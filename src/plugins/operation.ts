@@ -79,8 +79,6 @@ interface OperationResponse {
   status: 200 | 201;
   schema: Joi.Schema;
   description: string;
-  /** A media type besides JSON, of texts that the handler may return instead. */
-  orType?: string;
   /**
    * Of a list without pages, the fields that identify an item and determine its place, besides the one that
    * `sort` names: a page of a tool begins after items that are still there. `id` unless given.

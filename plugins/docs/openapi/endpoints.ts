@@ -22,6 +22,7 @@ import type { Operation } from '../../../src/plugins/operation';
 import {
   hasEtag,
   isConditional,
+  hasCsv,
   hasDryRun,
   operationIdOf,
   readsBody,
@@ -65,7 +66,7 @@ export function describeOperation(operation: Operation, components: Components):
     headers: headers(...etag, ...caching, ...replayed, ...BUDGET_HEADERS),
     content: {
       ...responseBody(schema, components, 'application/json'),
-      ...(response.orType === undefined ? {} : { [response.orType]: TEXT }),
+      ...(hasCsv(operation) ? { 'text/csv': TEXT } : {}),
     },
   };
   return {
