@@ -1,4 +1,4 @@
-import { ErrorCode } from '../../src/core/errors';
+import { ErrorCode, OperatorError } from '../../src/core/errors';
 
 export const tokenNotFound = new ErrorCode('token_not_found', 404, 'Token not found.');
 
@@ -10,3 +10,8 @@ export const tokenLimitReached = new ErrorCode(
   403,
   `An account may have at most ${MAX_TOKENS} valid tokens.`,
 );
+
+/** The error for a user of a command who has no account. */
+export function unknownUser(userId: string): OperatorError {
+  return new OperatorError(`There is no user ${userId}.`);
+}

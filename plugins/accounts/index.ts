@@ -1,6 +1,7 @@
 import { definePlugin } from '../../src/plugins/plugin';
 import { Accounts } from './accounts';
-import { commands } from './commands';
+import { tokenCommands } from './commands/token-commands';
+import { userCommands } from './commands/user-commands';
 import { accountClosed, tierChanged } from './domain-events';
 import { accountModel, tokenModel } from './model';
 import { ExpiringTokens } from './tokens/expiring-tokens';
@@ -8,7 +9,6 @@ import { tokenLimitReached, tokenNotFound } from './errors';
 import { routes } from './routes';
 import { ACCOUNT_SCOPE } from './scope';
 
-export { requireUser } from './commands/known-user';
 export { tokenLimitReached, tokenNotFound } from './errors';
 export type { Accounts } from './accounts';
 export type { KeptData } from './personal-data';
@@ -30,7 +30,8 @@ const accounts = definePlugin<Accounts>({
   },
   models: [accountModel, tokenModel],
   commands: (commandLine) => {
-    commands(commandLine, accounts);
+    tokenCommands(commandLine, accounts);
+    userCommands(commandLine, accounts);
   },
   setup: (host) => {
     const service = new Accounts(host);

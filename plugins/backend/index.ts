@@ -1,6 +1,6 @@
 import { definePlugin } from '../../src/plugins/plugin';
 import accounts, { MANAGE_SCOPE } from '../accounts';
-import { accountNotFound } from './errors';
+import { accountNotFound } from './schema';
 import { routes } from './routes';
 import { adminPortSetting, backendMaxSetting } from './settings';
 

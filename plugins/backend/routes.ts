@@ -18,11 +18,12 @@ import {
   tokenNotFound,
   usualScopes,
 } from '../accounts';
-import { accountNotFound, invalidAccountId } from './errors';
 import {
+  accountNotFound,
   accountPage,
   accountSchema,
   createToken,
+  invalidAccountId,
   listAccounts,
   putAccount,
   viewOf,

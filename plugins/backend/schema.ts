@@ -1,9 +1,15 @@
 import Joi from 'joi';
 
-import { type Account, TIERS, type Tier } from '../../src/core/identity';
+import { ErrorCode, validationError } from '../../src/core/errors';
+import { type Account, TIERS, type Tier, ACCOUNT_ID_RULE } from '../../src/core/identity';
 import { instant, nullable, oneOf, timestamp, timezone, named } from '../../src/fields/joi';
 import { type PageQuery, page, pageQuery } from '../../src/fields/page';
 import { scopeList, tokenFields } from '../accounts';
+
+export const accountNotFound = new ErrorCode('account_not_found', 404, 'Account not found.');
+
+/** The error for creating an account whose id no path can name. */
+export const invalidAccountId = validationError.at(400, `The id of an account ${ACCOUNT_ID_RULE}.`);
 
 /** An account as a backend sees it. */
 interface AccountView {

@@ -7,9 +7,8 @@ import plantsPlugin from '../plants';
 import { plantsChanged, plantDeleted } from '../plants/domain-events';
 import { CareActions } from './actions';
 import { routes } from './routes';
-import { scheduleLimitReached } from './schedules/errors';
 import { ScheduleLastCare } from './schedules/last-care';
-import { scheduleModel } from './schedules/model';
+import { scheduleLimitReached, scheduleModel } from './schedules/model';
 import { scheduleRoutes } from './schedules/routes';
 import { schedule, storedSchedule } from './schedules/schema';
 import { ScheduleService } from './schedules/service';
@@ -17,7 +16,7 @@ import { CareService } from './service';
 import { snoozeChanges } from './snoozes';
 
 export type { CareItem } from './schema';
-export { MAX_SCHEDULES } from './schedules/errors';
+export { MAX_SCHEDULES } from './schedules/model';
 export { typeOf } from './needs';
 export { faultsOf } from './schedules/faults';
 export {

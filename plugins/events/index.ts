@@ -12,12 +12,11 @@ import { PlantDeletions } from './derived/plant-deletions';
 import { withoutPlants } from './derived/without-plants';
 import { careChanged } from './domain-events';
 import { eventLimitReached, eventNotFound, scheduleNotFound } from './errors';
-import { monthlyView } from './features';
 import { EventFeed } from './list/feed';
 import { EventPages } from './list/pages';
 import { presented } from './list/present';
 import { deletedPlantModel, EVENT_QUOTA, eventModel } from './model';
-import { routes } from './routes';
+import { monthlyView, routes } from './routes';
 import { eventView } from './schema';
 import { EventService } from './service';
 

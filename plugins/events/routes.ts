@@ -1,6 +1,6 @@
 import { invalidCursor } from '../../src/core/errors';
 import { success } from '../../src/fields/joi';
-import { type Operation, read, remove, write } from '../../src/plugins/operation';
+import { type Operation, read, remove, write, type Feature } from '../../src/plugins/operation';
 import { unknownPhoto } from '../photos';
 import { plantArchived, plantNotFound, unknownPlant } from '../plants';
 import {
@@ -10,7 +10,6 @@ import {
   unknownEvent,
   unknownSchedule,
 } from './errors';
-import { monthlyView } from './features';
 import type { BulkEvents } from './bulk';
 import type { EventFeed } from './list/feed';
 import type { EventPages } from './list/pages';
@@ -29,6 +28,12 @@ import {
   monthQuery,
 } from './schema';
 import type { EventService } from './service';
+
+export const monthlyView: Feature = {
+  name: 'monthly view',
+  tiers: ['pro'],
+  remedy: 'Call list_events instead, page by page.',
+};
 
 interface Services {
   events: EventService;

@@ -4,7 +4,7 @@ import { OperatorError } from '../../src/core/errors';
 import { ownOrigin } from '../../src/core/settings/public-origin';
 import { Setting } from '../../src/core/settings/settings';
 import { definePlugin } from '../../src/plugins/plugin';
-import accountsPlugin, { requireUser } from '../accounts';
+import accountsPlugin from '../accounts';
 import { commands } from './commands';
 import type { SignIns } from './commands/sign-ins';
 import { authorizationServer } from './endpoints/authorization-server';
@@ -115,11 +115,11 @@ const oauth = definePlugin<SignIns>({
         clients: () => clients.list(),
         deleteClient: (id) => clients.delete(id),
         sessions: async (user) => {
-          if (user !== undefined) await requireUser(accounts, user);
+          if (user !== undefined) await accounts.requireUser(user);
           return sessionsOf(store, user);
         },
         endSessions: async (which) => {
-          if ('user' in which) await requireUser(accounts, which.user);
+          if ('user' in which) await accounts.requireUser(which.user);
           return endSessions(store, which);
         },
       },

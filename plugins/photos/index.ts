@@ -2,13 +2,11 @@ import { changedList } from '../../src/data/changes/changes';
 import { tierQuota } from '../../src/data/model/quotas';
 import { definePlugin } from '../../src/plugins/plugin';
 import { photoAdded, photoDeleted } from './domain-events';
-import { invalidCrop, photoLimitReached, photoNotFound } from './errors';
-import { PHOTO_QUOTA, photoModel } from './model';
+import { invalidCrop, PHOTO_QUOTA, photoLimitReached, photoModel, photoNotFound } from './model';
 import { routes } from './routes';
 import { photo, photoView } from './schema';
 import { PhotoService } from './service';
 
-export { photoLimitReached, unknownPhoto, unknownPlant } from './errors';
 export {
   cropFault,
   photo,
@@ -17,7 +15,7 @@ export {
   type PhotoView,
   photoView,
 } from './schema';
-export { PHOTO_QUOTA } from './model';
+export { PHOTO_QUOTA, photoLimitReached, unknownPhoto, unknownPlant } from './model';
 
 /** The interface of photos for other plugins. */
 export type Photos = Pick<

@@ -1,6 +1,6 @@
 import { invalidCursor } from '../../src/core/errors';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
-import { invalidCrop, photoLimitReached, photoNotFound, unknownPlant } from './errors';
+import { invalidCrop, photoLimitReached, photoNotFound, unknownPlant } from './model';
 import { cropPhoto, photo, photoList, photoListQuery, photoView } from './schema';
 import type { PhotoService } from './service';
 

@@ -7,8 +7,7 @@ import type { Transaction } from '../../src/data/writing/transaction';
 import type { Page } from '../../src/fields/page';
 import type { Host } from '../../src/plugins/host';
 import { photoAdded, photoDeleted } from './domain-events';
-import { invalidCrop, photoNotFound, unknownPhoto } from './errors';
-import { photoModel } from './model';
+import { invalidCrop, photoModel, photoNotFound, unknownPhoto } from './model';
 import {
   type CreatePhoto,
   cropFault,

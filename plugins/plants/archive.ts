@@ -2,7 +2,7 @@ import { fieldError } from '../../src/core/errors';
 import { calendarOf, startOfDay } from '../../src/core/time';
 import type { OwnedModel } from '../../src/data/model/owner';
 import type { Transaction } from '../../src/data/writing/transaction';
-import { plantLimitReached, plantNotFound } from './errors';
+import { plantLimitReached, plantNotFound } from './model';
 import { type ArchivePlant, type PlantDocument, STATUSES } from './schema';
 
 /** How many archived plants an account may have. */

@@ -2,7 +2,7 @@ import { idText } from '../../src/core/ids';
 import type { Tenant } from '../../src/data/model/models';
 import type { OwnedModel } from '../../src/data/model/owner';
 import type { Transaction } from '../../src/data/writing/transaction';
-import { plantNotFound } from './errors';
+import { plantNotFound } from './model';
 import {
   isRecurring,
   type LastCareFields,

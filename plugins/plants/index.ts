@@ -6,14 +6,12 @@ import { definePlugin } from '../../src/plugins/plugin';
 import photosPlugin from '../photos';
 import { photoAdded, photoDeleted } from '../photos/domain-events';
 import { plantsChanged, plantCreated, plantDeleted } from './domain-events';
-import { plantArchived, plantLimitReached, plantNotFound } from './errors';
-import { PLANT_QUOTA, plantModel } from './model';
+import { PLANT_QUOTA, plantArchived, plantLimitReached, plantModel, plantNotFound } from './model';
 import { routes } from './routes';
 import { plantView } from './schema';
 import { PlantService } from './service';
 
 export { unknownPlant } from '../photos';
-export { plantArchived, plantLimitReached, plantNotFound } from './errors';
 export {
   archivedOf,
   archiveReason,
@@ -31,7 +29,7 @@ export {
   type UpdatePlant,
 } from './schema';
 export { placeOf } from './places';
-export { PLANT_QUOTA } from './model';
+export { PLANT_QUOTA, plantArchived, plantLimitReached, plantNotFound } from './model';
 export type { PlantSummary } from './service';
 
 /** The interface of plants for other plugins. */

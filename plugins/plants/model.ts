@@ -1,7 +1,21 @@
 import { Schema } from 'mongoose';
 
+import { ErrorCode, limitReached } from '../../src/core/errors';
 import { accountModel } from '../../src/data/model/models';
+import { unknownPlant } from '../photos';
 import { plant, type PlantDocument } from './schema';
+
+export const plantNotFound = unknownPlant.at(404, 'Plant not found.');
+export const plantLimitReached = limitReached(
+  'plant',
+  'Only archive_plant, delete_plant or another tier makes room; the person has to decide.',
+);
+export const plantArchived = new ErrorCode(
+  'plant_archived',
+  400,
+  'The plant is archived.',
+  'If the person has the plant again, call unarchive_plant first.',
+);
 
 /** The quota of plants. */
 export const PLANT_QUOTA = 'plants';

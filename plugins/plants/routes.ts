@@ -2,7 +2,7 @@ import Joi from 'joi';
 
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { unknownPhoto } from '../photos';
-import { plantLimitReached, plantNotFound } from './errors';
+import { plantLimitReached, plantNotFound } from './model';
 import {
   archivePlant,
   locations,

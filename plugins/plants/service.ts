@@ -12,9 +12,8 @@ import { type Photos, unknownPlant } from '../photos';
 import { Archive } from './archive';
 import { PlantCare } from './care';
 import { plantsChanged, plantCreated, plantDeleted } from './domain-events';
-import { plantNotFound } from './errors';
 import { PlantLists } from './list';
-import { plantModel } from './model';
+import { plantModel, plantNotFound } from './model';
 import { Places } from './places';
 import {
   archivedOf,

@@ -54,8 +54,7 @@ Example:
       const given = await bodyOf(file);
       await commandLine[dryRun ? 'read' : 'change'](async (app) => {
         const { host, accounts, gardens } = app.exportsOf(plugin);
-        const account = await accounts.account(user);
-        if (!account) throw new OperatorError(`There is no user ${user}.`);
+        const account = await accounts.requireUser(user);
         const errors = new ValidationErrors(MAX_DETAILS);
         // Faults are reported below.
         const fields = checked(body, given, errors) as ImportBody;

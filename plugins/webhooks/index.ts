@@ -1,3 +1,4 @@
+import { SwitchSetting } from '../../src/core/settings/settings';
 import { on } from '../../src/data/writing/transaction';
 import { definePlugin } from '../../src/plugins/plugin';
 import accountsPlugin from '../accounts';
@@ -7,15 +8,25 @@ import { photoDeleted } from '../photos/domain-events';
 import { plantCreated, plantDeleted } from '../plants/domain-events';
 import { cleanup } from './cleanup';
 import { Dispatcher } from './dispatcher';
-import { webhookLimitReached, webhookNotFound } from './errors';
-import { deliveryModel, progressModel, webhookModel } from './model';
+import {
+  deliveryModel,
+  progressModel,
+  webhookLimitReached,
+  webhookModel,
+  webhookNotFound,
+} from './model';
 import { Outbox } from './outbox';
 import { DeliveryQueue } from './queue';
 import { routes } from './routes';
 import { Sender } from './sender';
 import { Webhooks } from './service';
-import { allowPrivateSetting } from './settings';
 import { TimedEvents } from './timed-events';
+
+const allowPrivateSetting = new SwitchSetting(
+  'WEBHOOK_ALLOW_PRIVATE',
+  false,
+  'Whether webhooks may use http and private addresses; for tests, and for a backend in the same network',
+);
 
 /** Sends events of accounts to the servers of trusted backends. */
 export default definePlugin({

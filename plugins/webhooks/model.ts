@@ -1,5 +1,6 @@
 import { Schema } from 'mongoose';
 
+import { ErrorCode } from '../../src/core/errors';
 import { sharedModel } from '../../src/data/model/models';
 import type { CreateBody, Document, PatchBody } from '../../src/fields/field';
 import { defineRecord } from '../../src/fields/record';
@@ -13,6 +14,17 @@ import {
   url,
   uuid,
 } from '../../src/fields/types';
+
+/** How many webhooks a backend may have, as at GitHub: each event is written once for each of them. */
+export const MAX_WEBHOOKS = 20;
+
+export const webhookNotFound = new ErrorCode('webhook_not_found', 404, 'Webhook not found.');
+
+export const webhookLimitReached = new ErrorCode(
+  'webhook_limit_reached',
+  403,
+  `A backend may have at most ${MAX_WEBHOOKS} webhooks.`,
+);
 
 /** The events that a webhook can subscribe to. */
 const EVENTS = [

@@ -5,8 +5,7 @@ import { page, type PageQuery, pageQuery } from '../../src/fields/page';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { MANAGE_SCOPE } from '../accounts';
 import { adminPortSetting } from '../backend';
-import { webhookLimitReached, webhookNotFound } from './errors';
-import { delivery, webhook } from './model';
+import { delivery, webhook, webhookLimitReached, webhookNotFound } from './model';
 import type { Webhooks } from './service';
 
 const webhookView = named('Webhook', webhook.view);

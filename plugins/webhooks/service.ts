@@ -10,16 +10,18 @@ import { LIST_ORDER } from '../../src/data/model/resource';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { PageQuery } from '../../src/fields/page';
 import type { Host } from '../../src/plugins/host';
-import { MAX_WEBHOOKS, webhookLimitReached, webhookNotFound } from './errors';
 import {
   type CreateWebhook,
   delivery,
   deliveryModel,
   type InactiveReason,
+  MAX_WEBHOOKS,
   type UpdateWebhook,
   webhook,
   type Webhook,
+  webhookLimitReached,
   webhookModel,
+  webhookNotFound,
 } from './model';
 import { deliveryOf, eventOf } from './outbox';
 import { waitingFor } from './queue';

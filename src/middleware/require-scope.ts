@@ -1,7 +1,8 @@
 import type { Middleware } from 'koa';
 
-import { insufficientScope } from '../core/errors';
+import { featureNotAvailable, insufficientScope } from '../core/errors';
 import { isBackend } from '../core/identity';
+import type { Feature } from '../plugins/operation';
 import { callerOf } from './state';
 
 /** Requires a token with the scopes (docs/specification.md, 5). @throws ApiError insufficient_scope */
@@ -29,3 +30,14 @@ export const refuseBackend: Middleware = async function refuseBackend(ctx, next)
   }
   await next();
 };
+
+/** Requires a tier that has the feature. @throws ApiError feature_not_available */
+export function requireTier({ name, tiers }: Feature): Middleware {
+  return async function requireTier(ctx, next) {
+    const { tier } = callerOf(ctx).account;
+    if (!tiers.includes(tier)) {
+      throw featureNotAvailable.error(`The ${name} is not part of the ${tier} tier.`);
+    }
+    await next();
+  };
+}

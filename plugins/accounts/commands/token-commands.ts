@@ -12,7 +12,6 @@ import type { Accounts } from '../accounts';
 import type { TokenView } from '../tokens/views';
 import { createToken, MAX_SECONDS } from './create-token';
 import { rotateToken, pruneTokens } from './token-upkeep-commands';
-import { requireUser } from './known-user';
 
 /** Adds the commands of `token`. */
 export function tokenCommands(commandLine: CommandLine, plugin: PluginReference<Accounts>): void {
@@ -55,7 +54,7 @@ Examples:
       commandLine.read(async (app) => {
         const now = new Date();
         const accounts = app.exportsOf(plugin);
-        if (user !== undefined) await requireUser(accounts, user);
+        if (user !== undefined) await accounts.requireUser(user);
         const all = await accounts.tokens.tokens(user);
         const tokens = expiring === undefined ? all : all.filter(expiresWithin(expiring, now));
         const rows = tokens.map((token) => [
@@ -114,7 +113,7 @@ Examples:
       await commandLine.change(async (app) => {
         const accounts = app.exportsOf(plugin);
         if (user !== undefined) {
-          await requireUser(accounts, user);
+          await accounts.requireUser(user);
           const revoked = await accounts.tokens.revokeTokensOf(user);
           const what = counted(revoked.length, 'token');
           return { result: { user, revoked: revoked.length }, text: `${what} of ${user} revoked.` };

@@ -7,7 +7,6 @@ import type { Account, Tier } from '../../../src/core/identity';
 import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
 import type { Accounts } from '../accounts';
-import { requireUser } from './known-user';
 import { deleteUser, exportUser } from './user-data-commands';
 
 /** Adds the commands of `user`. */
@@ -67,7 +66,7 @@ function showUser(
     .action((userId: string) =>
       commandLine.read(async (app) => {
         const accounts = app.exportsOf(plugin);
-        const account = await requireUser(accounts, userId);
+        const account = await accounts.requireUser(userId);
         const tokens = await accounts.tokens.tokens(userId);
         return {
           result: { ...userView(account), tokens: tokens.length },
@@ -101,7 +100,7 @@ function setUser(
       }
       await commandLine.change(async (app) => {
         const accounts = app.exportsOf(plugin);
-        await requireUser(accounts, userId);
+        await accounts.requireUser(userId);
         const account = await accounts.changeAccount(userId, changes);
         return { result: userView(account), text: accountText(account) };
       });

@@ -7,7 +7,7 @@ import type { CommandLine } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
 import type { Accounts } from '../accounts';
 import type { Counts } from '../personal-data';
-import { unknownUser } from './known-user';
+import { unknownUser } from '../errors';
 
 /** Adds `user export`. */
 export function exportUser(

@@ -3,7 +3,7 @@ import { endOfQuarterHour } from '../../../src/core/time';
 import { scheduleNotFound } from '../../events';
 import { plantNotFound } from '../../plants';
 import { todayOf } from '../needs';
-import { MAX_SCHEDULES, scheduleLimitReached } from './errors';
+import { MAX_SCHEDULES, scheduleLimitReached } from './model';
 import { createSchedule, schedules, scheduleView, updateSchedule } from './schema';
 import type { ScheduleService } from './service';
 

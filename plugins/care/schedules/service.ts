@@ -7,10 +7,9 @@ import { ValidationErrors } from '../../../src/fields/validation';
 import { type Events, scheduleNotFound } from '../../events';
 import { plantNotFound, type Plants } from '../../plants';
 import { dueOnOf, todayOf } from '../needs';
-import { MAX_SCHEDULES, scheduleLimitReached } from './errors';
 import { faultsOf } from './faults';
 import type { ScheduleLastCare } from './last-care';
-import { BY_PLANT } from './model';
+import { BY_PLANT, MAX_SCHEDULES, scheduleLimitReached } from './model';
 import {
   type CreateSchedule,
   schedule,
