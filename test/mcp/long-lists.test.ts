@@ -87,7 +87,7 @@ async function gardenOf(plants: number): Promise<{ caller: Assistant; id: string
   await times(20, async (index) => {
     const mist = { care: 'other', label: `Mist ${index}`, everyDays: 3 };
     await user.post(`/api/plants/${id}/schedules`, mist).expect(201);
-    const reminder = { plantId: id, title: `Turn ${index}`, everyDays: 3 };
+    const reminder = { title: `Turn ${index}`, everyDays: 3 };
     await user.post('/api/reminders', reminder).expect(201);
   });
   return { caller, id };
