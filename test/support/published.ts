@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 
@@ -23,7 +23,7 @@ export interface ObjectSchema {
 export interface Published {
   openapi: { paths: object };
   tools: { name: string; inputSchema: ObjectSchema }[];
-  /** Hashes of the files of migrations, by id; null for a migration without one. */
+  /** Hashes of the files of migrations, by id; null for one that a release no longer runs. */
   migrations: Record<string, string | null>;
 }
 
@@ -44,16 +44,16 @@ export function published(): Published {
     tools,
     migrations: Object.fromEntries(
       plugins.flatMap((plugin) =>
-        (plugin.migrations ?? []).map(({ name }) => [
-          `${plugin.name}/${name}`,
-          hashOf(path.join('plugins', plugin.name, 'migrations', `${name}.ts`)),
+        (plugin.migrations ?? []).map((migration) => [
+          `${plugin.name}/${migration.name}`,
+          migration.run ? hashOf(`plugins/${plugin.name}/migrations/${migration.name}.ts`) : null,
         ]),
       ),
     ),
   };
 }
 
-function hashOf(name: string): string | null {
-  const file = path.join(PROJECT_FOLDER, name);
-  return existsSync(file) ? createHash('sha256').update(readFileSync(file)).digest('hex') : null;
+function hashOf(name: string): string {
+  const content = readFileSync(path.join(PROJECT_FOLDER, name));
+  return createHash('sha256').update(content).digest('hex');
 }
