@@ -143,6 +143,9 @@ async function prepare(
     return [];
   }
   await onConnected({ app, log });
+  if (await app.schema.isEmpty()) {
+    progress('The database is empty; if it should have data, check DATA_DIR or MONGODB_URI');
+  }
   return app.schema.update((line) => {
     app.reportMigration(line);
     progress(line);

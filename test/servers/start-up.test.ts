@@ -153,6 +153,22 @@ test('an unexpected error during the start ends the server with its message', as
   expect(server.stderr).toContain('The server stops because of an error: Error: on purpose\n');
 });
 
+test('a server that finds no data says so, since it may be looking in the wrong place', async () => {
+  const uri = freshDatabase();
+  const env = { MONGODB_URI: uri, REDIS_URL, DATA_DIR: await temporaryFolder() };
+  const starts: string[][] = [];
+  while (starts.length < 2) {
+    const said: string[] = [];
+    starts.push(said);
+    const progress = (line: string): void => void said.push(line);
+    const program = await startProgram({ role: 'server', env, progress });
+    await program.stop();
+  }
+  const warning = 'The database is empty; if it should have data, check DATA_DIR or MONGODB_URI';
+  expect(starts).toEqual([[warning], []]);
+  await giveBack(uri);
+});
+
 test('a HOST that is not an address of this machine is reported in one sentence', async () => {
   const uri = takeDatabase();
   const env = { MONGODB_URI: uri, REDIS_URL, HOST: '203.0.113.9' };
