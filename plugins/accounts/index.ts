@@ -7,13 +7,22 @@ import { accountModel, tokenModel } from './model';
 import { ExpiringTokens } from './tokens/expiring-tokens';
 import { tokenLimitReached, tokenNotFound } from './errors';
 import { routes } from './routes';
-import { ACCOUNT_SCOPE } from './scope';
+import { ACCOUNT_SCOPE } from './schema';
 
 export { tokenLimitReached, tokenNotFound } from './errors';
 export type { Accounts } from './accounts';
 export type { KeptData } from './personal-data';
-export { newToken, type OwnToken, ownTokens, scopeList, tokenFields } from './schema';
-export { ACCOUNT_SCOPE, MANAGE_SCOPE, personalScopes, usualScopes } from './scope';
+export {
+  ACCOUNT_SCOPE,
+  MANAGE_SCOPE,
+  newToken,
+  type OwnToken,
+  ownTokens,
+  personalScopes,
+  scopeList,
+  tokenFields,
+  usualScopes,
+} from './schema';
 export { ACCESS_TOKEN_PREFIX, hasToken, isAccessToken, isJwt } from './tokens/token';
 export type { TokenKind } from './tokens/authenticator';
 

@@ -7,8 +7,14 @@ import { success } from '../../src/fields/joi';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { tokenLimitReached, tokenNotFound } from './errors';
 import type { PersonalData } from './personal-data';
-import { createToken, deleteAccount, newToken, ownTokens } from './schema';
-import { ACCOUNT_SCOPE, MANAGE_SCOPE } from './scope';
+import {
+  ACCOUNT_SCOPE,
+  createToken,
+  deleteAccount,
+  MANAGE_SCOPE,
+  newToken,
+  ownTokens,
+} from './schema';
 import type { TokenService } from './tokens/service';
 
 const access = { scope: ACCOUNT_SCOPE };

@@ -1,10 +1,21 @@
+import { ErrorCode, invalidCursor } from '../../src/core/errors';
 import { decodePlace, encodePlace } from '../../src/core/cursor';
 import type { Account } from '../../src/core/identity';
 import { idText, isUuid, toStoredId, type StoredId, UUID_FORM } from '../../src/core/ids';
 import { DAY_MS } from '../../src/core/time';
 import { DELETIONS_KEPT_DAYS } from '../../src/data/changes/deletions';
-import { cursorExpired, invalidSince } from './errors';
 import type { RevisionPlace } from './records';
+
+export const cursorExpired = new ErrorCode(
+  'cursor_expired',
+  410,
+  'This cursor has expired; start again without it.',
+);
+
+export const invalidSince = invalidCursor.at(
+  400,
+  'since is not a nextCursor that this list gave you; start again without it.',
+);
 
 /** A place among the records of one source. */
 export interface SourcePlace extends RevisionPlace {

@@ -1,5 +1,5 @@
 import { definePlugin } from '../../src/plugins/plugin';
-import { cursorExpired } from './errors';
+import { cursorExpired } from './cursor';
 import { routes } from './routes';
 
 /** Changes for clients that keep a copy, from the lists that plugins contribute. */

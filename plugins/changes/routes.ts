@@ -1,7 +1,6 @@
 import type { Host } from '../../src/plugins/host';
 import { type Operation, read } from '../../src/plugins/operation';
-import { nextDay } from './cursor';
-import { cursorExpired, invalidSince } from './errors';
+import { cursorExpired, invalidSince, nextDay } from './cursor';
 import { changesQuery, changesSchema } from './schema';
 import { ChangeService } from './service';
 

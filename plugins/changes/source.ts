@@ -4,7 +4,7 @@ import { deletionModel } from '../../src/data/changes/deletions';
 import { type Tenant, LIVE, type ModelDefinition } from '../../src/data/model/models';
 import { EVERYTHING } from '../../src/data/model/tracking';
 import type { Host } from '../../src/plugins/host';
-import { cursorExpired } from './errors';
+import { cursorExpired } from './cursor';
 import { ChangedRecords, SOFTLY_DELETED } from './records';
 
 /** The list of deletions in a response. */

@@ -7,8 +7,7 @@ import { nameFault } from '../../../src/core/text/names';
 import type { CommandLine, CommandResult } from '../../../src/plugins/command';
 import type { PluginReference } from '../../../src/plugins/host';
 import type { Accounts } from '../accounts';
-import { YEAR_SECONDS } from '../schema';
-import { MANAGE_SCOPE, personalScopes, usualScopes } from '../scope';
+import { MANAGE_SCOPE, personalScopes, usualScopes, YEAR_SECONDS } from '../schema';
 import { makeMany, resultOf } from './make-many';
 import { readUsers } from './user-list';
 

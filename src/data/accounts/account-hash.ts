@@ -11,7 +11,8 @@ interface LogKeyDocument {
   key: Buffer;
 }
 
-const ACCOUNTS = 'accounts';
+/** The id of the key in the database. */
+const KEY_ID = 'accounts';
 const KEY_BYTES = 32;
 /** Enough that collisions are unlikely among a billion accounts. */
 const HASH_CHARACTERS = 22;
@@ -47,7 +48,7 @@ export class AccountHash {
     const model = database.model(logKeyModel);
     const made = { $setOnInsert: { key: randomBytes(KEY_BYTES) } };
     const options = { upsert: true, returnDocument: 'after' } as const;
-    const { key } = await model.findOneAndUpdate({ _id: ACCOUNTS }, made, options).orFail();
+    const { key } = await model.findOneAndUpdate({ _id: KEY_ID }, made, options).orFail();
     return new AccountHash(key);
   }
 
