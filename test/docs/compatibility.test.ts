@@ -1,42 +1,54 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { apiCompare, type Diff } from 'api-smart-diff';
+
 import { PROJECT, PROJECT_FOLDER } from '../../src/core/settings/project';
+import { isRecord } from '../../src/core/values';
 import { type ObjectSchema, published, type Published, released } from '../support/program';
 
-const OASDIFF = 'github.com/oasdiff/oasdiff@v1.37.0';
-/** Where docs/compatibility.md differs from the defaults: values may be added, and no field may go. */
-const LEVELS = `response-mediatype-enum-value-added none
-response-property-enum-value-added none
-response-optional-property-removed err
-`;
-/** The twelve months of docs/compatibility.md, "Deprecation". */
-const NOTICE_DAYS = 365;
-/** How oasdiff names the status of an error; a change of several is announced once. */
-const OF_ERROR =
-  / (?:from|for) (?:the )?(?:response )?(?:with the )?(?:status )?`[45]\d\d`(?: status)?$/;
-
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'compatibility-'));
-  writeFileSync(path.join(folder, 'levels'), LEVELS);
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
+/** Texts, and responses of errors, whose form is the same everywhere. */
+const UNCOMPARED = /^(?:description|example|summary|headers|[45]\d\d)$/;
+/** Parts of a path in a document that say nothing to people. */
+const STRUCTURE = new Set<unknown>([
+  'requestBody',
+  'content',
+  'application/json',
+  'schema',
+  'properties',
+]);
 
 type Contract = Pick<Published, 'openapi' | 'tools'>;
 
-/** The document with an operation for each tool, whose body has the names of the arguments. */
+/**
+ * The operations of the API, and one for each tool, whose body has the names of the arguments. Protocol
+ * endpoints follow the documents of their protocols.
+ */
 function documentOf({ openapi, tools }: Contract): object {
-  const paths = tools.map(({ name, inputSchema: { properties = {}, required = [] } }) => {
+  const operations = Object.entries(openapi.paths).filter(([at]) => at.startsWith('/api/'));
+  const ofTools = tools.map(({ name, inputSchema: { properties = {}, required = [] } }) => {
     const names = Object.fromEntries(Object.keys(properties).map((argument) => [argument, {}]));
     const post = operationOf({ type: 'object', properties: names, required }, {});
     return [`/tools/${name}`, { post }] as const;
   });
-  return { ...openapi, paths: { ...openapi.paths, ...Object.fromEntries(paths) } };
+  const paths = Object.fromEntries([...operations, ...ofTools]);
+  return { openapi: '3.1.0', info: {}, paths: withoutReferences(paths, openapi) };
+}
+
+/** Writes out references, so that a schema is compared where it is sent or received. */
+function withoutReferences(value: unknown, document: object, isNamed = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutReferences(item, document));
+  if (!isRecord(value)) return value;
+  const { $ref: reference, ...own } = value;
+  if (typeof reference === 'string') {
+    const names = reference.split('/').slice(1);
+    const referred = names.reduce<unknown>((at, name) => isRecord(at) && at[name], document);
+    return withoutReferences({ ...(referred as object), ...own }, document); // The document is valid.
+  }
+  const entries = Object.entries(own).filter(([name]) => isNamed || !UNCOMPARED.test(name));
+  return Object.fromEntries(
+    entries.map(([name, each]) => [name, withoutReferences(each, document, name === 'properties')]),
+  );
 }
 
 function operationOf(body: object, result: object) {
@@ -47,30 +59,28 @@ function operationOf(body: object, result: object) {
   };
 }
 
-/** What breaks clients, as the changelog announces it: "`POST /api/plants`: what". */
+/** What breaks clients, as the changelog announces it: "`POST /api/plants`: remove `name`". */
 function breaking(before: Contract, after: Contract): string[] {
-  const files = Object.entries({ before, after }).map(([name, contract]) => {
-    const file = `${name}.json`;
-    writeFileSync(path.join(folder, file), JSON.stringify(documentOf(contract)));
-    return file;
-  });
-  const { error, status, stdout, stderr } = spawnSync(
-    'go',
-    [
-      ...['run', OASDIFF, 'breaking', ...files, '--format', 'json'],
-      ...['--severity-levels', 'levels', '--deprecation-days-stable', String(NOTICE_DAYS)],
-    ],
-    { cwd: folder, encoding: 'utf8', maxBuffer: Infinity },
-  );
-  if (error) throw new Error('oasdiff needs Go 1.26 or later (https://go.dev).');
-  if (status !== 0) throw new Error(stderr);
-  // The format of oasdiff.
-  const found = JSON.parse(stdout) as Record<'text' | 'operation' | 'path', string>[];
-  const lines = found.map(({ text, operation, path: at }) => {
-    const where = at.startsWith('/tools/') ? path.basename(at) : `${operation} ${at}`;
-    return `\`${where}\`: ${text.replace(OF_ERROR, ' in errors')}`;
+  const { diffs } = apiCompare(documentOf(before), documentOf(after));
+  const lines = diffs.filter(isBreaking).map((diff) => {
+    const [, at, method, ...field] = diff.path;
+    const name = String(at);
+    const where = name.startsWith('/tools/')
+      ? path.basename(name)
+      : [String(method).toUpperCase(), name].join(' ').trim();
+    const named = field.at(-2) === 'required' ? [...field.slice(0, -1), diff.after] : field;
+    const what = named.filter((part) => !STRUCTURE.has(part)).join(' ');
+    return `\`${where}\`: ${diff.action} \`${what}\``;
   });
   return [...new Set(lines)].sort();
+}
+
+/** No field may go, and none of a response may get another type; there, values may be added. */
+function isBreaking({ type, action, path: at }: Diff): boolean {
+  if (action === 'remove' && at.at(-2) === 'properties') return true;
+  if (at[3] !== 'responses') return type === 'breaking';
+  const isOf = (keyword: string): boolean => at.slice(-2).includes(keyword);
+  return isOf('type') || (type === 'breaking' && !isOf('enum'));
 }
 
 /** The changes under "Incompatible" of the next release, without their reasons. */
@@ -84,8 +94,7 @@ function announced(): string[] {
     .slice(1)
     .flatMap((line) => {
       const [, names = line, what = ''] = /^((?:`[^`]+`(?:, )?)+): (.*?)\. /.exec(line) ?? [];
-      const changes = what.split('; ');
-      return names.split(', ').flatMap((name) => changes.map((change) => `${name}: ${change}`));
+      return names.split(', ').map((name) => `${name}: ${what}`);
     })
     .sort();
 }
@@ -148,19 +157,18 @@ function contractOf(changes: readonly Change[]): Contract {
   const paths = present.flatMap(([of, what, schema = {}]) => {
     if (of === 'tool') return [];
     const post = of === 'request' ? operationOf(schema, {}) : operationOf({}, schema);
-    return [[`/${of} ${what}`, { post }] as const];
+    return [[`/api/${of} ${what}`, { post }] as const];
   });
   const tools = present.flatMap(([of, what, schema = {}]) =>
     of === 'tool' ? [{ name: `${of} ${what}`, inputSchema: schema }] : [],
   );
-  const openapi = { openapi: '3.1.0', info: { title: 'Herbs', version: '1' } };
-  return { openapi: { ...openapi, paths: Object.fromEntries(paths) }, tools };
+  return { openapi: { paths: Object.fromEntries(paths) }, tools };
 }
 
 test('removed and narrowed requests, responses and tools break a client; additions do not', () => {
   const changes = [...BREAKING, ...ALLOWED];
   const before = changes.map(([of, what]): Change => [of, what, HERB]);
   const found = breaking(contractOf(before), contractOf(changes));
-  const where = found.map((line) => /^`(?:POST \/)?(.*?)`/.exec(line)?.[1]);
+  const where = found.map((line) => /^`(?:POST \/api\/)?(.*?)`/.exec(line)?.[1]);
   expect([...new Set(where)].sort()).toEqual(BREAKING.map(([of, what]) => `${of} ${what}`).sort());
 });
