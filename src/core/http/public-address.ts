@@ -1,4 +1,4 @@
-import { lookup } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
@@ -28,23 +28,43 @@ export function isPrivateAddress({ hostname }: URL): boolean {
 }
 
 /**
+ * Asks name servers itself: `lookup` runs only two look-ups at a time, so that two names whose name servers
+ * are silent would keep all others waiting, such as MongoDB's.
+ */
+const resolver = new Resolver({ timeout: 2000, tries: 2 });
+
+/**
  * Looks a name up for a socket, which connects to no other address than it gets from here. So a name
  * cannot be public when it is looked at and private when it is used.
  */
 export const lookUpPublic: LookupFunction = (hostname, options, done) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) {
-      done(error, []);
-      return;
-    }
-    const found = addresses.filter(({ address }) => isPublic(address));
-    const [first] = found;
-    if (!first) {
-      done(new PrivateAddressError(), []);
-    } else if (options.all) {
-      done(null, found);
-    } else {
-      done(null, first.address, first.family);
-    }
-  });
+  addressesOf(hostname).then(
+    (addresses) => {
+      const found = addresses.filter(({ address }) => isPublic(address));
+      const [first] = found;
+      if (!first) {
+        done(new PrivateAddressError(), []);
+      } else if (options.all) {
+        done(null, found);
+      } else {
+        done(null, first.address, first.family);
+      }
+    },
+    (error: unknown) => {
+      done(error as NodeJS.ErrnoException, []); // Of the resolver.
+    },
+  );
 };
+
+/** The addresses of a name; none for this machine. @throws the error of the resolver if it finds none */
+async function addressesOf(hostname: string): Promise<{ address: string; family: 4 | 6 }[]> {
+  if (/(?:^|\.)localhost\.?$/i.test(hostname)) return [];
+  const [v4, v6] = await Promise.allSettled([
+    resolver.resolve4(hostname),
+    resolver.resolve6(hostname),
+  ]);
+  if (v4.status === 'rejected' && v6.status === 'rejected') throw v4.reason;
+  const listed = (found: PromiseSettledResult<string[]>, family: 4 | 6) =>
+    found.status === 'rejected' ? [] : found.value.map((address) => ({ address, family }));
+  return [...listed(v4, 4), ...listed(v6, 6)];
+}
