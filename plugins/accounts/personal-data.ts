@@ -3,6 +3,7 @@ import { forEachTried } from '../../src/core/each';
 import { jsonArray } from '../../src/core/text/json';
 import { isRecord } from '../../src/core/values';
 import { accountTarget, type Acting } from '../../src/data/audit/entry';
+import type { Lease } from '../../src/data/schema/lease';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Job } from '../../src/plugins/plugin';
@@ -11,6 +12,7 @@ import {
   accountModel,
   type AccountDocument,
   newTokensVersion,
+  NOT_DELETED,
   PREFERENCES,
   tokenModel,
 } from './model';
@@ -34,6 +36,9 @@ export interface KeptData {
 
 /** The format of an export (docs/running.md, "People's data"). */
 const EXPORT_FORMAT = { format: 'plant-care-api account export', version: 1 };
+
+/** Accounts that are being deleted. */
+const CLOSED = { deletingSince: { $exists: true } };
 
 /** Exports and deletes all data of an account. */
 export class PersonalData {
@@ -81,14 +86,13 @@ export class PersonalData {
    * @throws OperatorError if anything is left, which is a bug
    */
   async deleteUser(userId: string, onDeleted: (count: number) => void): Promise<void> {
-    await this.#begin(userId);
-    await this.#host.accountData.delete(userId, onDeleted);
-    for (const kept of this.#kept) await kept.erase?.(userId);
-    while (!(await this.#end(userId)));
-    const left = Object.entries(await this.#count(userId)).filter(([, count]) => count > 0);
-    if (left.length === 0) return;
-    const records = left.map(([name, count]) => `${count} of ${name}`).join(', ');
-    throw new OperatorError(`Not all data of the account was deleted; left are ${records}.`);
+    if (await this.#accounts.exists({ _id: userId, ...NOT_DELETED })) {
+      await this.#host.transact(userId, (tx) => this.close(tx));
+    }
+    await this.#turn().hold(
+      () => this.#finish(userId, onDeleted),
+      () => undefined,
+    );
   }
 
   /** Closes the account of `tx`: its tokens are refused, and nothing is written to it any more. */
@@ -108,15 +112,39 @@ export class PersonalData {
   get job(): Job {
     return {
       name: 'deletion of closed accounts',
-      everySeconds: 60,
+      everySeconds: 1,
       run: async (stopping) => {
-        const closed = await this.#accounts.find({ deletingSince: { $exists: true } }).lean();
-        await forEachTried(closed, ({ _id: userId }) => this.deleteUser(userId, () => undefined), {
-          accountOf: ({ _id: userId }) => userId,
-          isOver: () => stopping.aborted,
-        });
+        const closed = await this.#accounts.find(CLOSED).select('_id').lean();
+        if (closed.length === 0) return;
+        const turn = this.#turn();
+        const finish = ({ _id: userId }: { _id: string }) => this.#finish(userId, () => undefined);
+        await turn.try(() =>
+          forEachTried(closed, finish, {
+            accountOf: ({ _id: userId }) => userId,
+            isOver: () => stopping.aborted || !turn.lasts(0),
+          }),
+        );
       },
     };
+  }
+
+  /**
+   * A turn to delete: one that finished after another would delete the data of a new account of the
+   * same name.
+   */
+  #turn(): Lease {
+    return this.#host.lease('deletion of closed accounts');
+  }
+
+  async #finish(userId: string, onDeleted: (count: number) => void): Promise<void> {
+    if (!(await this.#accounts.exists({ _id: userId, ...CLOSED }))) return;
+    await this.#host.accountData.delete(userId, onDeleted);
+    for (const kept of this.#kept) await kept.erase?.(userId);
+    while (!(await this.#end(userId)));
+    const left = Object.entries(await this.#count(userId)).filter(([, count]) => count > 0);
+    if (left.length === 0) return;
+    const records = left.map(([name, count]) => `${count} of ${name}`).join(', ');
+    throw new OperatorError(`Not all data of the account was deleted; left are ${records}.`);
   }
 
   /** Anonymizes the audit log, then deletes the account itself; returns whether it is done. */
@@ -131,12 +159,6 @@ export class PersonalData {
       if (deletedCount === 1) tx.audit(act, pseudonym);
       return true;
     });
-  }
-
-  async #begin(userId: string): Promise<void> {
-    const marked = { _id: userId, deletingSince: { $exists: true } };
-    if (await this.#accounts.exists(marked)) return;
-    await this.#host.transact(userId, (tx) => this.close(tx));
   }
 
   async #count(userId: string): Promise<Counts> {

@@ -242,8 +242,8 @@ export class AccountService implements Identity {
 
 function beingDeleted(): Error {
   return serviceUnavailable.error(
-    'The account of this id is being deleted; try again in a minute or two.',
-    { headers: { 'Retry-After': '60' } },
+    'The account of this id is being deleted; try again in a few seconds.',
+    { headers: { 'Retry-After': '5' } },
   );
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { record, records } from '../../../test/support/client';
-import { accountsPlugin, startService, userOf } from '../../../test/support/program';
+import { accountsPlugin, startService, until, userOf } from '../../../test/support/program';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError, faultsOf } from '../../../test/support/shapes';
 
@@ -114,8 +114,6 @@ test('deleting the account closes it at once, and leaves nothing but the audit l
   expect(faultsOf(wrong)).toEqual(['confirm']);
   await ada.delete('/api/account').send({ confirm: ada.id }).expect(200);
   expectError(await ada.get('/api/plants'), 401, 'invalid_token');
-  const jobs = service.app.plugins.flatMap(({ contribution }) => contribution.jobs ?? []);
-  const job = jobs.find(({ name }) => name === 'deletion of closed accounts');
-  await job?.run(new AbortController().signal);
-  expect(await service.app.exportsOf(accountsPlugin).data.counts(ada.id)).toBeUndefined();
+  const { data } = service.app.exportsOf(accountsPlugin);
+  await until(async () => (await data.counts(ada.id)) === undefined);
 });

@@ -11,7 +11,7 @@ let service: TestService;
 let shop: TestUser;
 
 beforeAll(async () => {
-  service = await startService({});
+  service = await startService({ jobs: false });
   shop = await backendOf(service, 'shop');
 });
 afterAll(() => service.close());
@@ -162,10 +162,7 @@ test('deleting an account closes it at once; its id can be used again once nothi
   const early = await shop.put(path);
   expectError(early, 503, 'service_unavailable', /being deleted/);
   expect(Number(early.headers['retry-after'])).toBeGreaterThan(0);
-  const jobs = service.app.plugins.flatMap(({ contribution }) => contribution.jobs ?? []);
-  await jobs
-    .find(({ name }) => name === 'deletion of closed accounts')
-    ?.run(new AbortController().signal);
+  await service.runJob('deletion of closed accounts');
   expect(await service.app.exportsOf(accountsPlugin).data.counts(id)).toBeUndefined();
   await shop.put(path).expect(201);
   expect(bodyOf(await shop.get(`${path}/tokens`))).toEqual({ items: [] });

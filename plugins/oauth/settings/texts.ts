@@ -46,7 +46,7 @@ const en = {
     'This permanently deletes your plants, events, photos, tokens and everything else that is stored about you. To confirm, type your name:',
   notYourName: 'This is not your name. Nothing was deleted.',
   deleted: 'Your account is closed',
-  deletedAbout: 'Nobody can open it any more. Its data will be deleted within a few minutes.',
+  deletedAbout: 'Nobody can open it any more. Its data will be deleted within seconds.',
   done: {
     tokenRevoked: 'The token was revoked.',
     appRevoked: 'The app’s access was revoked.',
@@ -107,7 +107,7 @@ const fr: typeof en = {
   notYourName: 'Ce n’est pas votre nom. Rien n’a été supprimé.',
   deleted: 'Votre compte est fermé',
   deletedAbout:
-    'Plus personne ne peut l’ouvrir. Ses données seront supprimées dans quelques minutes.',
+    'Plus personne ne peut l’ouvrir. Ses données seront supprimées dans quelques secondes.',
   done: {
     tokenRevoked: 'Le jeton a été révoqué.',
     appRevoked: 'L’accès de l’application a été révoqué.',

@@ -56,7 +56,7 @@ export class Lease {
     for (let attempt = 1; !(await this.#take()); attempt += 1) {
       if (attempt === 1) onWait();
       if (performance.now() >= deadline) {
-        throw new SchemaError('Another program has been migrating the data for too long.');
+        throw new SchemaError('Another program has held the lease for too long.');
       }
       await sleep(RETRY_MS);
     }
