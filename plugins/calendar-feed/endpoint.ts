@@ -47,7 +47,7 @@ export function endpoint(calendars: Calendars, accounts: Accounts, care: Care): 
     if (!content) {
       const wanted = { to: addDays(today, DAYS), ...query };
       const { items } = await care.due(account, { userId: id }, wanted, now);
-      content = new Content(await toICalendar(items, today), TYPE);
+      content = new Content(await toICalendar(items, today, account), TYPE);
       kept.set(key, content);
     }
     ctx.set('Cache-Control', 'private, no-cache');

@@ -9,7 +9,7 @@ import { routes } from './routes';
 /** Due care as a calendar to which other programs subscribe. */
 export default definePlugin({
   name: 'calendar-feed',
-  requires: ['accounts', 'care', 'plants'],
+  requires: ['accounts', 'care', 'pages', 'plants'],
   models: [calendarModel],
   tag: { name: 'Calendar', description: 'Due care as a calendar to which programs subscribe.' },
   setup: (host) => {

@@ -5,7 +5,7 @@ import { getEndpoint, type ProtocolEndpoint } from '../../src/plugins/protocol-e
 import { showFront } from './front';
 import { SIGN, STYLE } from './style';
 
-export { type Language, languageOf, type PageOptions, showPage } from './layout';
+export { type Language, languageOf, type PageOptions, showPage, spokenOf } from './layout';
 export { Html, markup } from './markup';
 
 const access = { public: 'people see it before they sign in' };

@@ -29,6 +29,11 @@ export function languageOf(ctx: Context): Language {
   return ctx.acceptsLanguages('en', 'fr') === 'fr' ? 'fr' : 'en';
 }
 
+/** The language of the texts for a person who reads a language. */
+export function spokenOf(language: string): Language {
+  return new Intl.Locale(language).language === 'fr' ? 'fr' : 'en';
+}
+
 /** Responds with a page. */
 export function showPage(
   ctx: Context,

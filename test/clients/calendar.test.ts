@@ -9,7 +9,7 @@ import supertest from 'supertest';
 
 import { record, records } from '../support/client';
 import { startService } from '../support/program';
-import type { TestService } from '../support/service';
+import type { TestService, TestUser } from '../support/service';
 import { bodyOf } from '../support/shapes';
 import { pythonWith } from './python';
 
@@ -28,12 +28,14 @@ let service: TestService;
 let folder: string;
 let python: string;
 let file: string;
+let emptyFile: string;
 
 beforeAll(async () => {
   service = await startService();
   folder = mkdtempSync(path.join(os.tmpdir(), 'calendars-'));
   python = await pythonWith(folder, ['icalendar==7.3.2', 'khal==0.14.1']);
   const user = await service.user({ timezone: 'UTC' });
+  emptyFile = await feedOf(await service.user({ timezone: 'Europe/Berlin' }), 'empty.ics');
   const names = ['Fern', `${'🌿×é'.repeat(20)} "a", b; c\\n`, 'Ünï: \u00a0„x“'];
   for (const [index, name] of names.entries()) {
     const location = index === 1 ? 'Küche,\nlinks; oben' : undefined;
@@ -41,17 +43,22 @@ beforeAll(async () => {
     const rule = { care: 'other', label: `Mist, "${index}"; 🌿`, weekdays: ['mon', 'thu'] };
     await user.post(`/api/plants/${id}/schedules`, rule).expect(201);
   }
-  const { url } = bodyOf(await user.post('/api/account/calendar').expect(201));
-  const feed = await supertest(service.url)
-    .get(new URL(String(url)).pathname)
-    .expect(200);
-  file = path.join(folder, 'feed.ics');
-  writeFileSync(file, feed.text);
+  file = await feedOf(user, 'feed.ics');
 });
 afterAll(async () => {
   await service.close();
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** A file with the calendar of a user. */
+async function feedOf(user: TestUser, name: string): Promise<string> {
+  const { url } = bodyOf(await user.post('/api/account/calendar').expect(201));
+  const feed = await supertest(service.url)
+    .get(new URL(String(url)).pathname)
+    .expect(200);
+  writeFileSync(path.join(folder, name), feed.text);
+  return path.join(folder, name);
+}
 
 /** The events as ical.js reads them, in the order of the file. */
 function expected() {
@@ -67,17 +74,34 @@ test('icalendar reads the same events as ical.js', async () => {
   expect(JSON.parse(stdout)).toEqual(expected());
 });
 
-test('khal shows the same events as ical.js', async () => {
-  const [config, calendar] = [path.join(folder, 'config'), path.join(folder, 'plants')];
-  mkdirSync(calendar);
+/** Runs khal with a calendar of its own, which begins empty. */
+function khalOf(name: string): (...args: string[]) => Promise<string> {
+  const home = path.join(folder, name);
+  const [config, calendar] = [path.join(home, 'config'), path.join(home, 'plants')];
+  mkdirSync(calendar, { recursive: true });
   const sections = ['[calendars]', '[[plants]]', `path = ${calendar}`, '[sqlite]'];
-  const database = `path = ${path.join(folder, 'khal.db')}`;
+  const database = `path = ${path.join(home, 'khal.db')}`;
   writeFileSync(config, [...sections, database, '[locale]', ...LOCALE, ''].join('\n'));
-  const khal = async (...args: string[]): Promise<string> => {
+  return async (...args) => {
     const program = path.join(path.dirname(python), 'khal');
     const env = { ...process.env, TZ: 'UTC', LC_ALL: 'C.UTF-8' };
     return (await run(program, ['--config', config, ...args], { env })).stdout;
   };
+}
+
+test('icalendar, ical.js and khal take a calendar without events', async () => {
+  const { stdout } = await run(python, [path.join(__dirname, 'calendars/read.py'), emptyFile]);
+  expect(JSON.parse(stdout)).toEqual([]);
+  const text = readFileSync(emptyFile, 'utf8');
+  const calendar = new ICAL.Component(ICAL.parse(text) as unknown[]);
+  expect(calendar.getAllSubcomponents().map(({ name }) => name)).toEqual(['vtimezone']);
+  const khal = khalOf('empty');
+  await khal('import', '--batch', '--include-calendar', 'plants', emptyFile);
+  expect(await khal('list', 'today', `${DAYS}d`)).toBe('');
+});
+
+test('khal shows the same events as ical.js', async () => {
+  const khal = khalOf('full');
   await khal('import', '--batch', '--include-calendar', 'plants', file);
   const fields = ['uid', 'title', 'location', 'start-date'].flatMap((name) => ['--json', name]);
   const events = expected();

@@ -88,6 +88,48 @@ test('schedules appear by their labels and can be filtered', async () => {
   expect(events[0]?.uid).toBe(`${String(id)}-${dayIn(0)}@plant-care`);
 });
 
+test('titles are in the language of the account', async () => {
+  const { id } = await user.plant({ name: 'Fern', wateringFrequencyDays: 90 });
+  const rule = { care: 'other', label: 'Brumiser', everyDays: 90 };
+  await user.post(`/api/plants/${id}/schedules`, rule).expect(201);
+  const path = await made();
+  for (const [language, watering, own, name] of [
+    ['fr-CA', 'Arroser Fern', 'Brumiser\u00a0: Fern', 'Soin des plantes'],
+    ['de', 'Water Fern', 'Brumiser: Fern', 'Plant care'],
+  ]) {
+    await user.patch('/api/account', { language }).expect(200);
+    const titles = (await eventsOf(path)).map(({ summary }) => summary);
+    expect(new Set(titles)).toEqual(new Set([watering, own]));
+    expect((await read(path)).text).toContain(`X-WR-CALNAME:${name}\r\n`);
+  }
+});
+
+test.each(['UTC', 'Europe/Berlin', 'America/St_Johns', 'Asia/Kolkata', 'Africa/Casablanca'])(
+  'a calendar without events has the time zone %s, as it is in the year that follows',
+  async (timezone) => {
+    await user.patch('/api/account', { timezone }).expect(200);
+    const { text } = await read(await made()).expect(200);
+    const calendar = new ICAL.Component(ICAL.parse(text) as unknown[]);
+    expect(calendar.getAllSubcomponents('vevent')).toEqual([]);
+    const [component] = calendar.getAllSubcomponents('vtimezone');
+    const zone = new ICAL.Timezone(component);
+    expect(zone.tzid).toBe(timezone);
+    const offsets = new Intl.DateTimeFormat('en', {
+      timeZone: timezone,
+      timeZoneName: 'longOffset',
+    });
+    for (let days = 0; days < 365; days += 5) {
+      const at = new Date(Date.now() + days * DAY);
+      const shown = offsets.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value;
+      const [hours = 0, minutes = 0] = (shown?.slice(3) ?? '').split(':').map(Number);
+      const seconds = (Math.abs(hours) * 60 + minutes) * 60 * (shown?.includes('-') ? -1 : 1);
+      const local = new Date(at.getTime() + seconds * 1000).toISOString().slice(0, 19);
+      const time = ICAL.Time.fromDateTimeString(local);
+      expect([local, zone.utcOffset(time)]).toEqual([local, seconds]);
+    }
+  },
+);
+
 test('archived plants are left out', async () => {
   const fern = await user.plant({ name: 'Fern', fertilizerFrequencyDays: 60 });
   const path = await made();
