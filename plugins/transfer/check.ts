@@ -18,9 +18,12 @@ import {
   type ImportedPlant,
   type ImportedSchedule,
   importedSchedule,
+  type LastCare,
   plantFields,
   type PlantFields,
+  rowFields,
 } from './schema';
+import { LastCareEvents } from './last-care';
 import { rowsOf } from './table';
 
 /** Objects checked per turn of the event loop, which takes a few milliseconds. */
@@ -75,18 +78,19 @@ class GardenCheck {
   async table(
     csv: string,
     table: Parameters<typeof rowsOf>[1],
-    { timezone }: Account,
+    account: Account,
     maxPlants: number,
   ): Promise<ImportedPlant[]> {
     const plants: ImportedPlant[] = [];
-    for await (const { line, fields } of rowsOf(csv, table, this.#errors, timezone)) {
+    const care = new LastCareEvents(account.timezone, new Date());
+    for await (const { line, fields } of rowsOf(csv, table, this.#errors, account)) {
       if (plants.length === maxPlants) {
         this.#errors.at({ line }).add('csv', `must have at most ${maxPlants} plants`);
         break;
       }
       const errors = this.#errors.at({ line });
-      const plant = await this.#object<PlantFields>(plantFields, fields, errors, true);
-      plants.push({ ...plant, photos: [], schedules: [], events: [] });
+      const row = await this.#object<PlantFields & LastCare>(rowFields, fields, errors, true);
+      plants.push({ ...care.taken(row, errors), photos: [], schedules: [] });
     }
     return plants;
   }

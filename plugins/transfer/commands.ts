@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { counted } from '../../src/cli/table';
 import { userName } from '../../src/cli/values';
 import { ApiError, OperatorError } from '../../src/core/errors';
-import { parseJson, parseText } from '../../src/core/text/json';
+import { decodedText, EncodingFault } from '../../src/core/text/encodings';
+import { parseJson } from '../../src/core/text/json';
 import { JsonFault } from '../../src/core/text/json-limits';
 import { isRecord, reasonOf } from '../../src/core/values';
 import { checked, ValidationErrors } from '../../src/fields/validation';
@@ -90,13 +91,14 @@ Example:
 async function bodyOf(file: string): Promise<object> {
   try {
     const bytes = await readFile(file);
-    const text = parseText(bytes);
+    const text = decodedText(bytes);
     if (!text.trimStart().startsWith('{')) return { csv: text };
     const json = parseJson(bytes);
     if (isRecord(json)) return json;
     throw new JsonFault('is not a JSON object');
   } catch (error) {
-    const reason = error instanceof JsonFault ? `it ${error.message}` : reasonOf(error);
+    const isFault = error instanceof JsonFault || error instanceof EncodingFault;
+    const reason = isFault ? `it ${error.message}` : reasonOf(error);
     throw new OperatorError(`${file} cannot be read: ${reason}.`);
   }
 }

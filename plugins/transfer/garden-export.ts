@@ -33,7 +33,8 @@ export class GardenExport {
 
   /** The plants as CSV, in the order of the list. */
   async *csv(tenant: Tenant): AsyncGenerator<string> {
-    yield csvOf([COLUMNS]);
+    // Without the mark Excel takes it for the encoding of the country.
+    yield `\ufeff${csvOf([COLUMNS])}`;
     for await (const batch of this.#plants.all(tenant)) {
       yield csvOf(batch.map(viewOf), { columns: COLUMNS });
       await yieldToEventLoop();

@@ -76,13 +76,32 @@ export const importedSchedule = named(
   }),
 );
 
-/** The fields of a plant itself, as in a line of CSV. */
+/** The fields of a plant itself. */
 export const plantFields = withKeys<PlantFields>(plant.createBody, {
   createdAt,
   archivedAt: past.description('When the person lost it or gave it away; for an archived plant'),
   archiveReason: archiveReason.description('By default other, if archivedAt is set'),
 });
 export const PLANT_FIELDS = [...descriptionOf(plantFields).keys.keys()];
+
+const PAST = 'in the past or today';
+
+/** The days of a plant's last care, each of which becomes an event. */
+export interface LastCare {
+  lastWatered?: string;
+  lastFertilized?: string;
+}
+export const lastCare = {
+  lastWatered: day().description(`The day of the last watering, ${PAST}`),
+  lastFertilized: day().description(`The day of the last feeding, ${PAST}`),
+};
+
+/** The fields of a line of CSV. */
+export const rowFields = withKeys<PlantFields & LastCare>(plantFields, lastCare).messages({
+  'boolean.base':
+    "{{#label}} must be true or false, yes or no, 1 or 0, or such a word of the account's language",
+});
+export const ROW_FIELDS = [...descriptionOf(rowFields).keys.keys()];
 
 const importedPlant = named(
   'ImportedPlant',
@@ -131,7 +150,7 @@ export function importBodyOf(maxPlants: number): Joi.ObjectSchema<ImportBody> {
       .description('Photos without a plant')
       .example([]),
     columns: Joi.object(
-      Object.fromEntries(PLANT_FIELDS.map((field) => [field, text({ min: 1, max: 200 })])),
+      Object.fromEntries(ROW_FIELDS.map((field) => [field, text({ min: 1, max: 200 })])),
     )
       .description(
         'Of csv: the headings of its columns, by field; by default the headings are field names',
@@ -143,7 +162,9 @@ export function importBodyOf(maxPlants: number): Joi.ObjectSchema<ImportBody> {
     dates: text({ min: 1, max: 20 })
       .pattern(DATES)
       .messages({ 'string.pattern.base': '{{#label}} must be a form such as dd.mm.yyyy' })
-      .description('Of csv: the form of dates; by default yyyy-mm-dd or a date-time')
+      .description(
+        'Of csv: the form of dates; by default yyyy-mm-dd or, where the field has a time, a date-time',
+      )
       .example('dd.mm.yyyy'),
   })
     .example({ plants: EXAMPLE, photos: [] })

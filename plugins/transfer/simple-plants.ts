@@ -1,6 +1,5 @@
 import Joi from 'joi';
 
-import { calendarOf, HOUR_MS, startOfDay } from '../../src/core/time';
 import type { Account } from '../../src/core/identity';
 import { idText, newId } from '../../src/core/ids';
 import { day, id, integer, named, withKeys } from '../../src/fields/joi';
@@ -9,7 +8,8 @@ import { createSchedule, type CreateSchedule, MAX_SCHEDULES, typeOf } from '../c
 import { type CreatePlant, plant } from '../plants';
 import { addRuleFaults } from './check';
 import type { ImportedPlants } from './garden-import';
-import type { ImportedEvent, ImportedGarden, ImportedSchedule } from './schema';
+import { LastCareEvents } from './last-care';
+import { type ImportedGarden, type ImportedSchedule, lastCare, type LastCare } from './schema';
 
 /** The most plants of one call. */
 export const MAX_SIMPLE_PLANTS = 50;
@@ -32,22 +32,16 @@ const FIELDS = [
 
 type SimpleSchedule = CreateSchedule & { lastDone?: string };
 
-type SimplePlant = Pick<CreatePlant, (typeof FIELDS)[number]> & {
-  schedules?: SimpleSchedule[];
-  lastWatered?: string;
-  lastFertilized?: string;
-};
-
-const PAST = 'in the past or today';
+type SimplePlant = Pick<CreatePlant, (typeof FIELDS)[number]> &
+  LastCare & { schedules?: SimpleSchedule[] };
 
 const simplePlant = Joi.object<SimplePlant>({
   ...Object.fromEntries(FIELDS.map((field) => [field, plant.createBody.extract(field)])),
-  lastWatered: day().description(`The day of the last watering, ${PAST}`),
-  lastFertilized: day().description(`The day of the last feeding, ${PAST}`),
+  ...lastCare,
   schedules: Joi.array()
     .items(
       withKeys<SimpleSchedule>(createSchedule, {
-        lastDone: day().description(`The day of the last such care, ${PAST}`),
+        lastDone: day().description('The day of the last such care, in the past or today'),
       }),
     )
     .max(MAX_SCHEDULES)
@@ -81,38 +75,19 @@ export function gardenOfSimple(
   { timezone }: Pick<Account, 'timezone'>,
   now: Date,
 ): ImportedGarden {
-  const today = calendarOf(timezone)(now);
   const errors = new ValidationErrors();
-  /** The event of care on a day, if one is given. */
-  const careOn = (
-    path: string,
-    field: string,
-    occurredOn: string | undefined,
-    event: Pick<ImportedEvent, 'type' | 'text' | 'scheduleId'>,
-  ): ImportedEvent[] => {
-    if (occurredOn === undefined) return [];
-    if (occurredOn > today) {
-      errors.at({ path }).add(field, `must not be after today, ${today}`);
-      return [];
-    }
-    const noon = startOfDay(occurredOn, timezone).getTime() + 12 * HOUR_MS;
-    // Care that follows today is later.
-    return [{ ...event, occurredAt: new Date(Math.min(noon, now.getTime())), occurredOn }];
-  };
-  const imported = plants.map(({ lastWatered, lastFertilized, schedules = [], ...fields }, at) => {
+  const care = new LastCareEvents(timezone, now);
+  const imported = plants.map(({ schedules = [], ...given }, at) => {
     const path = `plants[${at}].`;
-    const events = [
-      ...careOn(path, 'lastWatered', lastWatered, { type: 'watered' }),
-      ...careOn(path, 'lastFertilized', lastFertilized, { type: 'fertilized' }),
-    ];
-    const own = schedules.map(({ lastDone, ...given }, index): ImportedSchedule => {
-      const place = `${path}schedules[${index}].`;
-      addRuleFaults(given, today, errors.at({ path: place }));
+    const { events, ...fields } = care.taken(given, errors.at({ path }));
+    const own = schedules.map(({ lastDone, ...rule }, index): ImportedSchedule => {
+      const ofRule = errors.at({ path: `${path}schedules[${index}].` });
+      addRuleFaults(rule, care.today, ofRule);
       const scheduleId = idText(newId());
-      const { care, label } = given;
-      const event = { type: typeOf(care), scheduleId, ...(label !== undefined && { text: label }) };
-      events.push(...careOn(place, 'lastDone', lastDone, event));
-      return { ...given, id: scheduleId };
+      const { care: kind, label } = rule;
+      const event = { type: typeOf(kind), scheduleId, ...(label !== undefined && { text: label }) };
+      events.push(...care.on('lastDone', lastDone, event, ofRule));
+      return { ...rule, id: scheduleId };
     });
     return { ...fields, schedules: own, events, photos: [] };
   });

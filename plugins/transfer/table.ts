@@ -3,10 +3,15 @@ import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 
 import { yieldToEventLoop } from '../../src/core/async';
+import type { Account } from '../../src/core/identity';
 import { unguarded } from '../../src/core/text/csv';
-import { isCalendarDay, startOfDay } from '../../src/core/time';
+import { startOfDay } from '../../src/core/time';
+import { descriptionOf } from '../../src/fields/description';
+import { isDay } from '../../src/fields/joi';
 import type { ValidationErrors } from '../../src/fields/validation';
-import { PLANT_FIELDS, type Table } from './schema';
+import { withoutBlankLines } from './blank-lines';
+import { lastCare, ROW_FIELDS, rowFields, type Table } from './schema';
+import { truthOf } from './truth';
 
 /** A record of a table, with its fields as text and the line on which it begins. */
 interface Row {
@@ -23,7 +28,13 @@ const MAX_HEADINGS = 64 * 1024;
 const TURN = 1024;
 
 const DELIMITERS = [',', ';', '\t'];
-const DATES: ReadonlySet<string> = new Set(['createdAt', 'archivedAt']);
+const MOMENTS: ReadonlySet<string> = new Set(['createdAt', 'archivedAt']);
+const DAYS: ReadonlySet<string> = new Set(Object.keys(lastCare));
+const BOOLEANS: ReadonlySet<string> = new Set(
+  [...descriptionOf(rowFields).keys].flatMap(([field, { type }]) =>
+    type === 'boolean' ? field : [],
+  ),
+);
 
 const TOO_WIDE = `must have at most ${MAX_COLUMNS} columns`;
 
@@ -40,9 +51,18 @@ export async function* rowsOf(
   csv: string,
   { columns, delimiter = delimiterOf(csv), dates }: Omit<Table, 'csv'>,
   errors: ValidationErrors,
-  timezone: string,
+  { timezone, language }: Pick<Account, 'timezone' | 'language'>,
 ): AsyncGenerator<Row> {
-  const parser = Readable.from(slices(Buffer.from(csv))).pipe(
+  /** A cell as the schema of the field reads it; undefined if it has not the form of dates. */
+  const read = (field: string, cell: string): string | undefined => {
+    if (BOOLEANS.has(field)) return truthOf(cell.trim(), language) ?? cell;
+    if (!MOMENTS.has(field) && !DAYS.has(field)) return unguarded(cell);
+    const day = dayOf(cell.trim(), dates);
+    if (day === undefined) return dates === undefined ? cell : undefined;
+    return DAYS.has(field) ? day : startOfDay(day, timezone).toISOString();
+  };
+  const lines = await withoutBlankLines(csv, delimiter, MAX_COLUMNS);
+  const parser = Readable.from(slices(Buffer.from(lines))).pipe(
     parse({
       bom: true,
       delimiter,
@@ -51,6 +71,9 @@ export async function* rowsOf(
       info: true,
       relax_column_count: true,
       skip_empty_lines: true,
+      // It also removes white space around quotes; within them, it is meant.
+      trim: true,
+      cast: (cell, { quoting }) => (quoting ? cell : cell.trim()),
     }),
   );
   let columnFields: string[][] | undefined;
@@ -74,10 +97,9 @@ export async function* rowsOf(
         if (cell === '') continue;
         if (index >= columnFields.length) at.add('csv', 'has more cells here than headings');
         for (const field of columnFields[index] ?? []) {
-          const moment = DATES.has(field) ? momentOf(cell, dates, timezone) : undefined;
-          const isFault = DATES.has(field) && dates !== undefined && moment === undefined;
-          if (isFault) at.add(field, `must be a date in the form ${dates}`);
-          fields[field] = moment ?? unguarded(cell);
+          const value = read(field, cell);
+          if (value === undefined) at.add(field, `must be a date in the form ${dates}`);
+          fields[field] = value ?? cell;
         }
       }
       yield { line, fields };
@@ -103,7 +125,7 @@ function fieldsOf(
   errors: ValidationErrors,
 ): string[][] | undefined {
   const names = headings.map((each) => each.trim());
-  const unknown = columns ? [] : names.filter((name) => name && !PLANT_FIELDS.includes(name));
+  const unknown = columns ? [] : names.filter((name) => name && !ROW_FIELDS.includes(name));
   for (const name of unknown) errors.add(name, 'is not a field of plants');
   const wanted = Object.entries(columns ?? {}).map(
     ([field, name]) => [field, name.trim()] as const,
@@ -129,7 +151,8 @@ function fieldsOf(
 /** The delimiter that is most frequent in the headings, outside of quotes. */
 function delimiterOf(csv: string): string {
   const unquoted = csv
-    .replace(/^[\ufeff\r\n]+/, '')
+    // It has no headings.
+    .replace(/^[\s,;]*[\r\n]/, '')
     .slice(0, MAX_HEADINGS)
     .replace(/"(?:[^"]|"")*"/g, '');
   const [first = ''] = unquoted.split(/[\r\n]/, 1);
@@ -137,14 +160,14 @@ function delimiterOf(csv: string): string {
   return DELIMITERS.reduce((best, each) => (count(each) > count(best) ? each : best));
 }
 
-/** The beginning of the day in a cell; undefined unless the cell is a day in that form. */
-function momentOf(cell: string, form = 'yyyy-mm-dd', timezone: string): string | undefined {
-  const [letters = [], digits = []] = [form, cell].map((text) => text.trim().split(/[./ -]/, 4));
+/** The day in a cell; undefined unless the cell is a day in that form. */
+function dayOf(cell: string, form = 'yyyy-mm-dd'): string | undefined {
+  const [letters = [], digits = []] = [form, cell].map((text) => text.split(/[./ -]/, 4));
   const part = (letter: string): string =>
     digits[letters.findIndex((each) => each.toLowerCase().startsWith(letter))] ?? '';
-  const day = `${part('y')}-${part('m').padStart(2, '0')}-${part('d').padStart(2, '0')}`;
-  const isDay = digits.length === 3 && isCalendarDay(day);
-  return isDay ? startOfDay(day, timezone).toISOString() : undefined;
+  const century = /(?<!y)yy(?!y)/i.test(form) && /^\d\d$/.test(part('y')) ? '20' : '';
+  const day = `${century}${part('y')}-${part('m').padStart(2, '0')}-${part('d').padStart(2, '0')}`;
+  return digits.length === 3 && isDay(day) ? day : undefined;
 }
 
 async function* slices(bytes: Buffer): AsyncGenerator<Buffer> {

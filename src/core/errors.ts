@@ -140,6 +140,11 @@ export function fieldError(field: string, message: string): ApiError {
 }
 
 export const invalidJson = hostError('invalid_json', 400, 'The request body is not a JSON object.');
+export const invalidText = hostError(
+  'invalid_text',
+  400,
+  'The request body is empty, or not text in UTF-8, or in UTF-16 with a byte order mark.',
+);
 export const unsupportedMediaType = hostError(
   'unsupported_media_type',
   415,

@@ -129,7 +129,8 @@ export function timestamp({ hoursAhead = Infinity } = {}): Joi.DateSchema {
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-function isDay(value: unknown): value is string {
+/** Whether a value is a calendar day (`YYYY-MM-DD`). */
+export function isDay(value: unknown): value is string {
   return typeof value === 'string' && DAY.test(value) && isCalendarDay(value);
 }
 

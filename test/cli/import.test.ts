@@ -27,9 +27,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function fileOf(content: string | object): Promise<string> {
+async function fileOf(content: string | Buffer | object): Promise<string> {
   const file = path.join(folder, 'garden');
-  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
+  const isFile = typeof content === 'string' || Buffer.isBuffer(content);
+  await writeFile(file, isFile ? content : JSON.stringify(content));
   return file;
 }
 
@@ -102,6 +103,15 @@ test('CSV is recognized by its content', async () => {
   expect(await plantsOf()).toMatchObject([{ name: 'Fern', location: 'Bad' }]);
 });
 
+test('CSV is read as spreadsheets write it', async () => {
+  const text = '\ufeffname;toxic;lastWatered\r\nEfeu;yes;2026-01-05\r\n;;\r\n';
+  const done = await cli.json(...(await command(Buffer.from(text, 'utf16le'))));
+  expect(done).toMatchObject({ plants: 1, events: 1 });
+  expect(await plantsOf()).toMatchObject([{ name: 'Efeu', toxic: true }]);
+  const { stderr } = await cli.run(...(await command(Buffer.from('name\nÖl\n', 'latin1'))));
+  expect(stderr).toMatch(/cannot be read: it is .*Windows-1252/);
+});
+
 test('a dry run adds nothing', async () => {
   const text = await cli.text(...(await command({ plants: [{ name: 'Fern' }] }, '--dry-run')));
   expect(text).toBe('1 plant, 0 events, 0 photos can be imported.\n');
@@ -109,7 +119,10 @@ test('a dry run adds nothing', async () => {
 });
 
 test.each([
-  ['name,toxic\nFern,maybe\n,\n', /Line 2: toxic must be a boolean\.\nLine 3: name is required\./],
+  [
+    'name,toxic\nFern,maybe\n,no\n',
+    /Line 2: toxic must be true or false, .*\.\nLine 3: name is required\./,
+  ],
   [{ plants: [{}] }, /plants\[0\]\.name is required\./],
   [{ plants: [], more: 1 }, /more is not allowed\./],
   [{}, /plants or csv is required\./],

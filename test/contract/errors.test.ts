@@ -5,6 +5,7 @@ import { operationRows, pluginsUnderTest } from '../support/program';
 const CODES: Readonly<Record<string, number>> = {
   validation_error: 400,
   invalid_json: 400,
+  invalid_text: 400,
   unsupported_media_type: 415,
   payload_too_large: 413,
   invalid_cursor: 400,

@@ -130,7 +130,7 @@ test('an export is as of one moment, whatever is written meanwhile', async () =>
 test('an account without plants can be exported', async () => {
   expect(await exportOf(user)).toEqual({ plants: [], photos: [] });
   const csv = await user.get('/api/export?format=csv').expect(200);
-  expect(csv.text).toMatch(/^name,species,.*archiveReason\r\n$/);
+  expect(csv.text).toMatch(/^\ufeffname,species,.*archiveReason\r\n$/);
 });
 
 test('a garden of thousands of events is streamed, each event once', async () => {

@@ -27,6 +27,8 @@ export function csvOf(rows: object[], options: Options = {}): string {
     cast: CAST,
     record_delimiter: '\r\n',
     quote_record_delimiter: true,
+    // An import trims cells without quotes.
+    quoted_match: /^\s|\s$/,
     ...options,
   });
 }

@@ -5,15 +5,6 @@ import { JsonFault, JsonLimits } from './json-limits';
 // It removes a byte order mark.
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Decodes UTF-8, with or without a byte order mark. @throws JsonFault */
-export function parseText(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    throw new JsonFault('is not valid UTF-8');
-  }
-}
-
 /**
  * Parses JSON: valid UTF-8 within {@link JsonLimits}. It keeps all keys; {@link prototypeKeyIn} finds those
  * that must not be copied.
@@ -22,11 +13,19 @@ export function parseText(bytes: Uint8Array): string {
  */
 export function parseJson(bytes: Uint8Array, maxValues?: number): unknown {
   new JsonLimits(maxValues).read(bytes);
-  const text = parseText(bytes);
+  const text = textOf(bytes);
   try {
     return JSON.parse(text);
   } catch (error) {
     throw new JsonFault('is not valid JSON', { cause: error });
+  }
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new JsonFault('is not valid UTF-8');
   }
 }
 
