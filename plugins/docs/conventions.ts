@@ -43,7 +43,7 @@ export const CONVENTIONS: readonly { topic: string; rule: string }[] = [
   },
   {
     topic: 'Conditions',
-    rule: 'Reads with a token carry an `ETag`. Send it as `If-None-Match` to get 304 without a body while the response is the same. Send the `ETag` of a single record as `If-Match` to change or delete it only in that state; otherwise the response is 412 `precondition_failed`, and nothing changes.',
+    rule: 'Reads with a token carry an `ETag`. Send it as `If-None-Match` to get 304 without a body while the response is the same. Send the `ETag` of a single record, or `"u:<updatedAt>"` with its `updatedAt`, as `If-Match` to change or delete it only in that state; otherwise the response is 412 `precondition_failed`, and nothing changes.',
   },
   {
     topic: 'Compression',

@@ -70,7 +70,9 @@ export const event = defineRecord({
   growthAmount: positiveNumber().optional().describe('Growth in growthUnit'),
   growthUnit: oneOf(GROWTH_UNITS).named('GrowthUnit').optional(),
   occurredAt: timestamp(OCCURRED).describe(`When it happened, ${AHEAD}`),
-  occurredOn: day().internal(),
+  occurredOn: day()
+    .readOnly('it follows from occurredAt')
+    .describe('The day of occurredAt in the time zone that the account had when it was logged'),
   ...timestamps,
   photoIds: uuidList(MAX_PHOTOS).optional().writeOnly().describe('Your photos, in the order shown'),
   scheduleId: uuid().nullable().writeOnly().describe('The schedule that this care was for'),

@@ -2,7 +2,7 @@ import { anyOf, idText, newId, type StoredId, toStoredId } from '../../src/core/
 import { batchesOf } from '../../src/data/model/batches';
 import { LIVE, type Tenant } from '../../src/data/model/models';
 import { newestFirst } from '../../src/data/page';
-import { insert } from '../../src/data/model/resource';
+import { insert, updateOf } from '../../src/data/model/resource';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { PhotoView } from '../photos';
 import { plantNotFound } from '../plants';
@@ -65,7 +65,7 @@ export class EventService {
       ...(isMoved && { occurredOn: dayFor(tx.account, occurredAt) }),
       ...(photoIds && { photos: photoReferences(photoIds) }),
       ...(scheduleId && { scheduleId: toStoredId(scheduleId) }),
-      updatedAt: tx.now,
+      updatedAt: updateOf(tx, [before]),
     };
     const after = { ...before, ...changes };
     if (scheduleId === null) delete after.scheduleId;

@@ -4,7 +4,7 @@ import { definePlugin } from '../../src/plugins/plugin';
 import { photoAdded, photoDeleted } from './domain-events';
 import { invalidCrop, PHOTO_QUOTA, photoLimitReached, photoModel, photoNotFound } from './model';
 import { routes } from './routes';
-import { photo, photoView } from './schema';
+import { photoView, viewOf } from './schema';
 import { PhotoService } from './service';
 
 export {
@@ -14,6 +14,7 @@ export {
   type PhotoDocument,
   type PhotoView,
   photoView,
+  viewOf as photoViewOf,
 } from './schema';
 export { PHOTO_QUOTA, photoLimitReached, unknownPhoto, unknownPlant } from './model';
 
@@ -47,7 +48,7 @@ export default definePlugin<Photos>({
       changes: [
         changedList(photoModel, {
           view: photoView,
-          toView: (document) => photo.toView(document),
+          toView: viewOf,
         }),
       ],
     };

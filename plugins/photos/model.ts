@@ -35,7 +35,10 @@ const schema = new Schema(photo.paths, { collection: 'photos' })
   // The photos of a plant; the number of photos of an account.
   .index({ userId: 1, plantId: 1, createdAt: -1, _id: 1 })
   // The list.
-  .index({ userId: 1, createdAt: -1, _id: 1 });
+  .index({ userId: 1, createdAt: -1, _id: 1 })
+  // Both by `takenAt`.
+  .index({ userId: 1, plantId: 1, takenAt: -1, _id: 1 })
+  .index({ userId: 1, takenAt: -1, _id: 1 });
 
 export const photoModel = accountModel<PhotoDocument>('Photo', schema, {
   tracked: 'photo',

@@ -1,7 +1,7 @@
 import { invalidCursor } from '../../src/core/errors';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { invalidCrop, photoLimitReached, photoNotFound, unknownPlant } from './model';
-import { cropPhoto, photo, photoList, photoListQuery, photoView } from './schema';
+import { photo, photoList, photoListQuery, photoView, updatePhoto } from './schema';
 import type { PhotoService } from './service';
 
 /** Operations on photos (docs/specification.md, 4.3). */
@@ -27,7 +27,8 @@ export function routes(photos: PhotoService): Operation[] {
     read({
       path: '/api/photos',
       summary: 'List photos',
-      description: 'All photos, or those of one plant (`plantId`), newest first, in pages.',
+      description:
+        'All photos, or those of one plant (`plantId`), newest first by `sort`, in pages. With `sort=takenAt`, photos without it come last.',
       access: { scope: 'plants:read' },
       query: photoListQuery,
       response: {
@@ -57,20 +58,20 @@ export function routes(photos: PhotoService): Operation[] {
     write({
       method: 'PATCH',
       path: '/api/photos/{id}',
-      summary: 'Set the crop of a photo',
+      summary: 'Change a photo',
       description:
-        'The crop is a square, to within 2 pixels, inside the image. Events and plants show the photo with its new crop.',
+        'Changes `takenAt`, the crop (`x`, `y`, `width` and `height`) or both. The crop is a square, to within 2 pixels, inside the image. Events and plants show the changed photo.',
       access: { scope: 'plants:write' },
       params: { id: photoNotFound },
-      body: cropPhoto,
-      response: { schema: photoView, description: 'The photo with its new crop' },
+      body: updatePhoto,
+      response: { schema: photoView, description: 'The changed photo' },
       errors: [invalidCrop],
       tool: {
         name: 'crop_photo',
         description:
-          'Set the square crop of a photo, in pixels, inside the image; get_photo has its size.',
+          'Set when a photo was taken, or its square crop: x, y, width and height in pixels, inside the image; get_photo has its size.',
       },
-      handler: ({ tx, params, body }) => photos.crop(tx, params.id, body),
+      handler: ({ tx, params, body }) => photos.update(tx, params.id, body),
     }),
     remove({
       path: '/api/photos/{id}',

@@ -2,7 +2,7 @@ import { anyOf, idText, type StoredId, toStoredId } from '../../src/core/ids';
 import type { Tenant } from '../../src/data/model/models';
 import { decodeCursor, encodeCursor, inRange, newestFirst, pageOf } from '../../src/data/page';
 import { batchesOf } from '../../src/data/model/batches';
-import { insert, Resource } from '../../src/data/model/resource';
+import { insert, Resource, updateOf } from '../../src/data/model/resource';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { Page } from '../../src/fields/page';
 import type { Host } from '../../src/plugins/host';
@@ -11,11 +11,14 @@ import { invalidCrop, photoModel, photoNotFound, unknownPhoto } from './model';
 import {
   type CreatePhoto,
   cropFault,
+  cropOf,
   type CropPhoto,
   photo,
   type PhotoDocument,
   type PhotoListQuery,
   type PhotoView,
+  type UpdatePhoto,
+  viewOf,
 } from './schema';
 
 /** Metadata of photos. */
@@ -32,29 +35,32 @@ export class PhotoService {
   async create(tx: Transaction, body: CreatePhoto): Promise<PhotoView> {
     const created = await this.#photos.create(tx, body);
     if (body.plantId !== undefined) await tx.emit(photoAdded, { plantId: body.plantId });
-    return photo.toView(created);
+    return viewOf(created);
   }
 
   /** One page of an account's photos, or of one plant's, newest first. @throws ApiError invalid_cursor */
-  async list(userId: string, { plantId, limit, cursor }: PhotoListQuery): Promise<Page<PhotoView>> {
-    const identity = [userId, '/api/photos', plantId?.toLowerCase()] as const;
+  async list(userId: string, query: PhotoListQuery): Promise<Page<PhotoView>> {
+    const { sort, plantId, limit, cursor } = query;
+    // Cursors of earlier releases name no order.
+    const order = sort === 'createdAt' ? [] : [sort];
+    const identity = [userId, '/api/photos', plantId?.toLowerCase(), ...order] as const;
     const after = cursor === undefined ? undefined : decodeCursor(identity, cursor);
     const filter = {
       ...(plantId === undefined ? {} : { plantId }),
-      ...inRange('createdAt', { after }),
+      ...inRange(sort, { after, hasUndated: sort === 'takenAt' }),
     };
     const found = await this.#model
       .find(filter)
       .of({ userId })
-      .sort(newestFirst('createdAt'))
+      .sort(newestFirst(sort))
       .limit(limit + 1)
       .lean();
     return pageOf(
       { found, limit },
       async function* (photos) {
-        yield Array.from(photos, (each) => photo.toView(each));
+        yield Array.from(photos, viewOf);
       },
-      ({ createdAt, _id }) => encodeCursor(identity, { moment: createdAt, id: _id }),
+      ({ [sort]: moment, _id }) => encodeCursor(identity, { moment: moment ?? null, id: _id }),
     );
   }
 
@@ -71,18 +77,21 @@ export class PhotoService {
 
   /** @throws ApiError photo_not_found */
   async get(tenant: Tenant, id: string): Promise<PhotoView> {
-    return photo.toView(await this.#photos.get(tenant, id));
+    return viewOf(await this.#photos.get(tenant, id));
   }
 
-  /** @throws ApiError photo_not_found, invalid_crop (docs/specification.md, 2.9) */
-  async crop(tx: Transaction, id: string, crop: CropPhoto): Promise<PhotoView> {
-    const image = await this.#photos.get(tx, id);
-    const { x, y, width, height } = crop;
-    const fault = cropFault(image, crop);
-    if (fault !== undefined) throw invalidCrop.error(fault);
-    const cropped = { cropX: x, cropY: y, cropWidth: width, cropHeight: height };
-    await this.#model.updateOne({ _id: id }, { $set: cropped }).of(tx);
-    return photo.toView({ ...image, ...cropped });
+  /** @throws ApiError photo_not_found, validation_error, invalid_crop (docs/specification.md, 2.9) */
+  async update(tx: Transaction, id: string, body: UpdatePhoto): Promise<PhotoView> {
+    const before = await this.#photos.get(tx, id);
+    const { takenAt } = body;
+    const crop = cropOf(body);
+    const changes = {
+      ...photo.toChanges({ ...(takenAt !== undefined && { takenAt }) }),
+      ...(crop && cropped(before, crop)),
+      updatedAt: updateOf(tx, [viewOf(before)]),
+    };
+    await this.#model.updateOne({ _id: id }, { $set: changes }).of(tx);
+    return viewOf({ ...before, ...changes });
   }
 
   /** The ids of all photos of an account. */
@@ -101,7 +110,7 @@ export class PhotoService {
   async byIds(tenant: Tenant, ids: readonly StoredId[]): Promise<Map<string, PhotoView>> {
     if (ids.length === 0) return new Map();
     const found = await this.#photos.some(tenant, ids);
-    return new Map(found.map((document) => [idText(document._id), photo.toView(document)]));
+    return new Map(found.map((document) => [idText(document._id), viewOf(document)]));
   }
 
   /**
@@ -151,4 +160,12 @@ export class PhotoService {
   async insertBulk(tx: Transaction, documents: readonly PhotoDocument[]): Promise<void> {
     await insert(this.#model, tx, documents);
   }
+}
+
+/** @throws ApiError invalid_crop */
+function cropped(image: PhotoDocument, crop: CropPhoto) {
+  const fault = cropFault(image, crop);
+  if (fault !== undefined) throw invalidCrop.error(fault);
+  const { x, y, width, height } = crop;
+  return { cropX: x, cropY: y, cropWidth: width, cropHeight: height };
 }

@@ -1,6 +1,7 @@
 import { fieldError } from '../../src/core/errors';
 import { calendarOf, startOfDay } from '../../src/core/time';
 import type { OwnedModel } from '../../src/data/model/owner';
+import { updateOf } from '../../src/data/model/resource';
 import type { Transaction } from '../../src/data/writing/transaction';
 import { plantLimitReached, plantNotFound } from './model';
 import { type ArchivePlant, type PlantDocument, STATUSES } from './schema';
@@ -31,7 +32,7 @@ export class Archive {
     if (!before) throw plantNotFound.error();
     if (!before.archivedAt) await this.requireRoom(tx, 1);
     const archivedAt = on === undefined ? (before.archivedAt ?? tx.now) : startOfDay(on, timezone);
-    return this.#set(tx, id, { archivedAt, archiveReason: reason });
+    return this.#set(tx, before, { archivedAt, archiveReason: reason });
   }
 
   /**
@@ -43,7 +44,7 @@ export class Archive {
     const before = await this.#model.findOne({ _id: id }).of(tx).lean();
     if (!before) throw plantNotFound.error();
     if (!before.archivedAt) return before;
-    return this.#set(tx, id, { archivedAt: null, archiveReason: null });
+    return this.#set(tx, before, { archivedAt: null, archiveReason: null });
   }
 
   /** @throws ApiError plant_limit_reached if the account may not have so many more archived plants */
@@ -56,13 +57,11 @@ export class Archive {
 
   async #set(
     tx: Transaction,
-    id: string,
+    before: PlantDocument,
     archived: Pick<PlantDocument, 'archivedAt' | 'archiveReason'>,
   ): Promise<PlantDocument> {
-    const $set = { ...archived, updatedAt: tx.now };
-    const after = { returnDocument: 'after' } as const;
-    const changed = await this.#model.findOneAndUpdate({ _id: id }, { $set }, after).of(tx).lean();
-    if (!changed) throw plantNotFound.error();
-    return changed;
+    const changes = { ...archived, updatedAt: updateOf(tx, [before]) };
+    await this.#model.updateOne({ _id: before._id }, { $set: changes }).of(tx);
+    return { ...before, ...changes };
   }
 }

@@ -1,7 +1,7 @@
 import { anyOf, idText, type StoredId } from '../../src/core/ids';
 import type { Tenant } from '../../src/data/model/models';
 import type { OwnedModel } from '../../src/data/model/owner';
-import { LIST_ORDER } from '../../src/data/model/resource';
+import { LIST_ORDER, updateOf } from '../../src/data/model/resource';
 import type { Transaction } from '../../src/data/writing/transaction';
 import { plantsChanged } from './domain-events';
 import type { PlantDocument, RenameLocation } from './schema';
@@ -49,9 +49,10 @@ export class Places {
   /** Moves all plants of a place to another, archived ones included; returns how many are active. */
   async rename(tx: Transaction, { from, to }: RenameLocation): Promise<{ plants: number }> {
     const there = this.#model.find(await this.filter(tx, from)).of(tx);
-    const found = await there.select(['location', 'archivedAt']).lean();
-    const ids = found.filter(({ location }) => location !== to).map(({ _id }) => _id);
-    const $set = { location: to, updatedAt: tx.now };
+    const found = await there.select(['location', 'archivedAt', 'updatedAt']).lean();
+    const moved = found.filter(({ location }) => location !== to);
+    const ids = moved.map(({ _id }) => _id);
+    const $set = { location: to, updatedAt: updateOf(tx, moved) };
     await this.#model.updateMany({ _id: anyOf(ids) }, { $set }).of(tx);
     await tx.emit(plantsChanged, { plantIds: ids.map(idText), change: { location: to } });
     return { plants: found.filter(({ archivedAt }) => !archivedAt).length };

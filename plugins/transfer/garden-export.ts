@@ -6,7 +6,7 @@ import type { Tenant } from '../../src/data/model/models';
 import { descriptionOf } from '../../src/fields/description';
 import type { Care, StoredSchedule } from '../care';
 import { event, type EventDocument, type Events } from '../events';
-import { photo, type PhotoDocument, type Photos } from '../photos';
+import { type PhotoDocument, type Photos, photoViewOf } from '../photos';
 import { archivedOf, plant, type PlantDocument, type Plants } from '../plants';
 import type { Gardens } from './garden-import';
 import { importedEvent, importedPhoto, importedSchedule, PLANT_FIELDS } from './schema';
@@ -91,7 +91,7 @@ function viewOf(document: PlantDocument): View {
 }
 
 function photoOf(document: PhotoDocument): object {
-  return some(photo.toView(document), PHOTO_FIELDS);
+  return some(photoViewOf(document), PHOTO_FIELDS);
 }
 
 function scheduleOf(view: StoredSchedule): object {
@@ -104,7 +104,6 @@ function eventOf(document: EventDocument, known: ReadonlySet<string>): object {
   return some(
     {
       ...event.toView(document),
-      occurredOn: document.occurredOn,
       ...(document.scheduleId && { scheduleId: idText(document.scheduleId) }),
       ...(photoIds.length > 0 && { photoIds }),
     },

@@ -6,7 +6,8 @@ import type { Page } from '../fields/page';
 
 /** A position in a list that is sorted by a date, then by id: just after this record. */
 export interface Position {
-  moment: Date;
+  /** Null if the record has none; such records come last. */
+  moment: Date | null;
   id: StoredId;
 }
 
@@ -15,14 +16,16 @@ type ListIdentity = readonly [userId: string, ...rest: unknown[]];
 
 /** Makes the cursor of a position, which is valid for this list only. */
 export function encodeCursor(list: ListIdentity, { moment, id }: Position): string {
-  return encodePlace(list, `${moment.getTime()}.${idText(id)}`);
+  return encodePlace(list, `${moment?.getTime() ?? 'none'}.${idText(id)}`);
 }
 
 /** @throws ApiError invalid_cursor for anything that {@link encodeCursor} did not make for this list */
 export function decodeCursor(list: ListIdentity, cursor: string): Position {
   const [milliseconds = '', id = ''] = decodePlace(list, cursor)?.split('.') ?? [];
+  if (!isUuid(id)) throw invalidCursor.error();
+  if (milliseconds === 'none') return { moment: null, id: toStoredId(id) };
   const moment = new Date(/^-?\d+$/.test(milliseconds) ? Number(milliseconds) : NaN);
-  if (!isUuid(id) || Number.isNaN(moment.getTime())) throw invalidCursor.error();
+  if (Number.isNaN(moment.getTime())) throw invalidCursor.error();
   return { moment, id: toStoredId(id) };
 }
 
@@ -37,20 +40,24 @@ export interface Range {
   to?: Date | undefined;
   /** Only what comes after this position, which is between `from` and `to`. */
   after?: Position | undefined;
+  /** Whether the list has records without the date. */
+  hasUndated?: boolean;
 }
 
 /** The filter for a range of a list that is sorted by this field. */
-export function inRange(moment: string, { from, to, after }: Range): Record<string, unknown> {
+export function inRange(
+  moment: string,
+  { from, to, after, hasUndated = false }: Range,
+): Record<string, unknown> {
+  if (after?.moment === null) return { [moment]: null, _id: { $gt: asUuid(after.id) } };
   const last = after?.moment ?? to;
   const bounds = { ...(from ? { $gte: from } : {}), ...(last ? { $lte: last } : {}) };
   if (!after) return from || last ? { [moment]: bounds } : {};
-  return {
-    [moment]: bounds,
-    $or: [
-      { [moment]: { $lt: after.moment } },
-      { [moment]: after.moment, _id: { $gt: asUuid(after.id) } },
-    ],
-  };
+  const later = [
+    { [moment]: { $lt: after.moment } },
+    { [moment]: after.moment, _id: { $gt: asUuid(after.id) } },
+  ];
+  return hasUndated ? { $or: [...later, { [moment]: null }] } : { [moment]: bounds, $or: later };
 }
 
 /** The records found for a page. */

@@ -75,7 +75,7 @@ function normalized(json: JsonSchema, schema: Joi.Schema, translation: Translati
     });
   }
   if (isRecord(result['properties'])) normalizeProperties(result, description, translation);
-  Object.assign(result, exactlyOne(description));
+  Object.assign(result, oneOfKeys(description));
   if (!shared) return result;
   // Examples of what JSON holds are JSON.
   if (description.examples.length > 0) result['examples'] = description.examples as Json[];
@@ -114,18 +114,24 @@ function normalizeInteger(json: JsonSchema, { isUnsafe }: Description): void {
   json['maximum'] ??= Number.MAX_SAFE_INTEGER;
 }
 
-/** Translates `xor`. Client generators turn `oneOf`, which would be shorter, into a body of any shape. */
-function exactlyOne({ dependencies }: Description): JsonSchema {
+/**
+ * Translates `xor` and `or`. Client generators turn `oneOf`, which would be shorter for the former, into a body
+ * of any shape.
+ */
+function oneOfKeys({ dependencies }: Description): JsonSchema {
   if (dependencies.length === 0) return {};
   const groups = dependencies.map(({ rel, peers }) => {
-    if (rel !== 'xor') throw new Error(`The rule ${rel} of an object cannot be translated.`);
-    return peers.map(({ path }) => path.join('.'));
+    if (!['xor', 'or'].includes(rel)) {
+      throw new Error(`The rule ${rel} of an object cannot be translated.`);
+    }
+    return { rel, names: peers.map(({ path }) => path.join('.')) };
   });
   const keysAs = (names: readonly string[], schema: JsonSchema): JsonSchema => ({
     properties: Object.fromEntries(names.map((name) => [name, schema])),
   });
-  const none = groups.map((names) => keysAs(names, { not: {} }));
-  const pairs = groups.flatMap((names) =>
+  const none = groups.map(({ names }) => keysAs(names, { not: {} }));
+  const exclusive = groups.filter(({ rel }) => rel === 'xor');
+  const pairs = exclusive.flatMap(({ names }) =>
     names.flatMap((name, place) => names.slice(place + 1).map((other) => [name, other])),
   );
   const two = pairs.map((pair) => ({ ...keysAs(pair, {}), required: pair }));

@@ -1,6 +1,13 @@
 import type { Middleware } from 'koa';
 
-import { etagOf, namesEtag, codingFor, sendContent, setEtag } from '../core/http/content';
+import {
+  etagOf,
+  namesEtag,
+  namesUpdate,
+  codingFor,
+  sendContent,
+  setEtag,
+} from '../core/http/content';
 import { preconditionFailed } from '../core/errors';
 import type { Operation } from '../plugins/operation';
 import { readCallOf } from './handler';
@@ -46,8 +53,10 @@ export function ifMatch(operation: Operation): Middleware {
     const expected = ctx.headers['if-match'];
     if (expected !== undefined) {
       const call = { ...readCallOf(ctx), tx: ctx.state.tx };
-      const state = JSON.stringify(await operation.state?.(call));
-      if (!namesEtag(expected, etagOf(state))) throw preconditionFailed.error();
+      const state = await operation.state?.(call);
+      const isNamed =
+        namesEtag(expected, etagOf(JSON.stringify(state))) || namesUpdate(expected, state);
+      if (!isNamed) throw preconditionFailed.error();
     }
     await next();
   };

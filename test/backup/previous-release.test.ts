@@ -87,6 +87,18 @@ test('the data of 1.2.0 opens, with all that it shows', async () => {
   });
   const changes = await read('/api/changes');
   expect(changes['plants']).toHaveLength(4);
+  const days = (items as { occurredOn: string }[]).map(({ occurredOn }) => occurredOn);
+  expect(days.slice(1)).toEqual(['2026-11-03', '2026-11-03', '2026-11-03', '2026-11-02']);
+  const { items: photos } = await read('/api/photos?sort=takenAt');
+  const [photo] = photos as Record<string, unknown>[];
+  expect(photo).toMatchObject({ takenAt: null, updatedAt: photo?.['createdAt'] });
+  expect(changes['photos']).toEqual(photos);
+  const takenAt = '2026-11-01T08:00:00.000Z';
+  const dated = await ada
+    .patch(`/api/photos/${String(photo?.['id'])}`, { takenAt })
+    .set('If-Match', `"u:${String(photo?.['updatedAt'])}"`)
+    .expect(200);
+  expect(await read('/api/photos?sort=takenAt')).toMatchObject({ items: [dated.body] });
   await ada.patch(`/api/plants/${plants[0]?.id ?? ''}`, { notes: 'Still here' }).expect(200);
   await service.close();
   expect(await cli.json('reconcile', '--check')).toMatchObject({ checked: 2, differences: [] });

@@ -146,6 +146,7 @@ function isBeyondSchemas(name: string, given: Record<string, unknown>): boolean 
 
 /** Tools with arguments that are valid only together, which their schema does not express. */
 const TOGETHER = new Set([
+  'crop_photo',
   'create_schedule',
   'update_schedule',
   'complete_care',

@@ -222,11 +222,13 @@ export class Garden {
       cropY: null,
       cropWidth: null,
       cropHeight: null,
+      takenAt: null,
       ...body,
       plantId,
       id: made.id(),
       userId: this.account.id,
       createdAt: made.at('createdAt'),
+      updatedAt: made.at('updatedAt'),
     };
     this.photos.set(made.id(), photo as Photo); // The rest comes from a valid request.
     return { status: 201, body: { ...photo } };
@@ -237,14 +239,19 @@ export class Garden {
     return photo ? { status: 200, body: { ...photo } } : noPhoto;
   }
 
-  cropPhoto(id: string, crop: { x: number; y: number; width: number; height: number }): Answer {
+  cropPhoto(
+    id: string,
+    crop: { x: number; y: number; width: number; height: number },
+    made: Made,
+  ): Answer {
     const photo = this.photos.get(id);
     if (!photo) return noPhoto;
     const { x, y, width, height } = crop;
     const isSquare = Math.abs(width - height) <= 2;
     const isInside = x + width <= photo.width && y + height <= photo.height;
     if (!isSquare || !isInside) return failure(400, 'invalid_crop');
-    Object.assign(photo, { cropX: x, cropY: y, cropWidth: width, cropHeight: height });
+    const cropped = { cropX: x, cropY: y, cropWidth: width, cropHeight: height };
+    Object.assign(photo, cropped, { updatedAt: made.at('updatedAt') });
     return { status: 200, body: { ...photo } };
   }
 
@@ -286,9 +293,9 @@ export class Garden {
     };
   }
 
-  eventView({ photoIds, day: _day, ...facts }: CareEvent): Fields {
+  eventView({ photoIds, day: occurredOn, ...facts }: CareEvent): Fields {
     const photos = photoIds.map((id) => ({ ...this.photos.get(id) }));
-    return { ...facts, userId: this.account.id, photos };
+    return { ...facts, occurredOn, userId: this.account.id, photos };
   }
 
   /** Assigns the photos that a plant shows and that have no plant. */

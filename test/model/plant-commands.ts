@@ -137,8 +137,8 @@ export const photoCommands = [
     }),
     (actor, id, { x, y, width, off }) => {
       const crop = { x, y, width, height: Math.max(1, width + off - 2) };
-      return actor.expect('PATCH', `/api/photos/${id}`, crop, () =>
-        actor.garden.cropPhoto(id, crop),
+      return actor.expect('PATCH', `/api/photos/${id}`, crop, (made) =>
+        actor.garden.cropPhoto(id, crop, made),
       );
     },
   ),

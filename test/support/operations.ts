@@ -71,14 +71,17 @@ interface Described {
 const fields = new WeakMap<Joi.ObjectSchema, readonly Field[]>();
 
 /** Fields that exclude each other; samples have the first. */
-export function alternativesOf(
-  schema: Joi.ObjectSchema | undefined,
-): readonly (readonly string[])[] {
+export function alternativesOf(schema: Joi.ObjectSchema | undefined): readonly string[][] {
+  return groupsOf(schema, 'xor');
+}
+
+/** Fields that go together by a rule of Joi. */
+function groupsOf(schema: Joi.ObjectSchema | undefined, rule: string): readonly string[][] {
   // Joi's own terms, since `describe()` takes longer than most requests.
   const { dependencies } = (schema?.$_terms ?? {}) as {
     dependencies?: { rel: string; paths: string[] }[] | null;
   };
-  return (dependencies ?? []).flatMap(({ rel, paths }) => (rel === 'xor' ? [paths] : []));
+  return (dependencies ?? []).flatMap(({ rel, paths }) => (rel === rule ? [paths] : []));
 }
 
 /** The example of a body, if it has one. */
@@ -199,7 +202,9 @@ function requestOf(
 ): SampleRequest {
   const { method, params = {}, tool } = operation;
   const alternatives = alternativesOf(operation.body);
-  const chosen = alternatives.flatMap((names) => names.slice(0, 1));
+  const chosen = [...alternatives, ...groupsOf(operation.body, 'or')].flatMap((names) =>
+    names.slice(0, 1),
+  );
   const others = alternatives.flatMap((names) => names.slice(1));
   const example = exampleOf(operation.body);
   const isIncluded = (field: Field): boolean => {

@@ -14,6 +14,8 @@ export const NOBODYS_ID = '00000000-0000-4000-8000-000000000000';
 export const anyId = expect.stringMatching(UUID) as string;
 export const anyInstant = expect.stringMatching(INSTANT) as string;
 
+const anyDay = expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/) as string;
+
 /** A plant that was created with a name only (docs/specification.md, 2.1). */
 export function barePlant(userId: string, name: string) {
   return {
@@ -56,6 +58,7 @@ export function bareEvent(userId: string, plantId: string) {
     growthAmount: null,
     growthUnit: null,
     occurredAt: anyInstant,
+    occurredOn: anyDay,
     createdAt: anyInstant,
     updatedAt: anyInstant,
     photos: [],

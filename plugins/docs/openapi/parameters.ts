@@ -11,7 +11,7 @@ const HEADERS = {
   'If-Match': {
     type: 'string',
     description:
-      'The ETag of the record that the client has. If the record has changed since, the response is 412 and nothing is changed',
+      'The ETag of the record that the client has or, of a record with updatedAt, `"u:<updatedAt>"`, which care that is logged does not change. If the record has changed since, the response is 412 and nothing is changed',
   },
   'If-None-Match': {
     type: 'string',

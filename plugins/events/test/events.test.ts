@@ -91,7 +91,7 @@ describe('a change', () => {
     expect(await listed()).toEqual([event]);
   });
 
-  test('of one field changes only updatedAt besides', async () => {
+  test('of one field changes only updatedAt besides, and of the moment its day', async () => {
     const photo = await garden.user.photo();
     let event = await garden.user.event(garden.plantId, { ...FULL, photoIds: [photo.id] });
     for (const [field, value] of [
@@ -107,7 +107,8 @@ describe('a change', () => {
         .patch(`/api/events/${event.id}`, { [field]: value })
         .expect(200);
       const { updatedAt } = bodyOf(change);
-      event = { ...event, [field]: value, updatedAt };
+      const day = field === 'occurredAt' && { occurredOn: value.slice(0, 10) };
+      event = { ...event, [field]: value, updatedAt, ...day };
       expect(change.body).toEqual(event);
       expect(Date.parse(String(updatedAt))).toBeGreaterThanOrEqual(from);
       expect(await listed()).toEqual([event]);

@@ -1,5 +1,5 @@
 import type { TestService, TestUser } from '../../../test/support/service';
-import { expectError } from '../../../test/support/shapes';
+import { anyInstant, expectError } from '../../../test/support/shapes';
 import { startService } from '../../../test/support/program';
 
 const WIDTH = 800;
@@ -26,17 +26,26 @@ async function stored(): Promise<unknown> {
   return response.body as unknown;
 }
 
-test('a crop is returned and stored, and nothing else of the photo changes', async () => {
+test('a crop is returned and stored, and nothing else of the photo but updatedAt changes', async () => {
   const response = await crop(GOOD).expect(200);
-  const expected = { ...photo, cropX: 10, cropY: 20, cropWidth: 100, cropHeight: 100 };
+  const updatedAt = anyInstant;
+  const expected = { ...photo, updatedAt, cropX: 10, cropY: 20, cropWidth: 100, cropHeight: 100 };
   expect(response.body).toEqual(expected);
-  expect(await stored()).toEqual(expected);
+  expect(await stored()).toEqual(response.body);
 });
 
 test('a later crop replaces the previous one', async () => {
   await crop(GOOD).expect(200);
   const response = await crop({ x: 0, y: 0, width: 1, height: 3 }).expect(200);
-  expect(response.body).toEqual({ ...photo, cropX: 0, cropY: 0, cropWidth: 1, cropHeight: 3 });
+  const updatedAt = anyInstant;
+  expect(response.body).toEqual({
+    ...photo,
+    updatedAt,
+    cropX: 0,
+    cropY: 0,
+    cropWidth: 1,
+    cropHeight: 3,
+  });
 });
 
 test.each([
@@ -70,7 +79,7 @@ test.each([
   },
 );
 
-test('all four fields are required integers, x and y from 0, width and height from 1', async () => {
+test('all four fields are required together, integers, x and y from 0, width and height from 1', async () => {
   const least = { x: 0, y: 0, width: 1, height: 1 };
   for (const [name, value] of Object.entries(least)) {
     for (const bad of [undefined, value - 1, value + 0.5, String(value), null]) {
@@ -81,4 +90,17 @@ test('all four fields are required integers, x and y from 0, width and height fr
   expectError(await crop({}), 400, 'validation_error', /\bx\b/);
   expect(await stored()).toEqual(photo);
   await crop(least).expect(200);
+});
+
+test('takenAt alone leaves the crop as it is, and both change together', async () => {
+  const cropped = (await crop(GOOD).expect(200)).body as object;
+  const takenAt = '2019-08-01T12:00:00.000Z';
+  const updatedAt = anyInstant;
+  const dated = await crop({ takenAt: '2019-08-01T14:00:00+02:00' }).expect(200);
+  expect(dated.body).toEqual({ ...cropped, takenAt, updatedAt });
+  const both = await crop({ x: 0, y: 0, width: 9, height: 9, takenAt: null }).expect(200);
+  expect(both.body).toMatchObject({ cropX: 0, cropWidth: 9, takenAt: null });
+  expectError(await crop({ takenAt, x: 0 }), 400, 'validation_error', /\by\b/);
+  expectError(await crop({ takenAt, ...GOOD, x: 799 }), 400, 'invalid_crop');
+  expect(await stored()).toEqual(both.body);
 });

@@ -69,6 +69,37 @@ test('the photos of a plant are those with its plantId, and none once it is dele
   expect((await page({ plantId: NOBODYS_ID })).items).toEqual([]);
 });
 
+test('by takenAt, the last taken come first and those without it last, in pages that lose none', async () => {
+  const plant = await user.plant();
+  const taken = ['2026-05-02T10:00:00Z', '2026-05-01T10:00:00Z', '1969-12-31T23:59:59Z'];
+  for (let round = 0; round < 3; round += 1) {
+    for (const takenAt of taken) await user.photo({ plantId: plant.id, takenAt });
+    await user.photo({ plantId: plant.id });
+  }
+  await user.photo();
+  const listed = async (query: object, limit: number) => {
+    const items: { id: string; takenAt?: string | null }[] = [];
+    for (let place = {}; ;) {
+      const found = await page({ sort: 'takenAt', ...query, limit, ...place });
+      items.push(...found.items);
+      if (found.nextCursor === null) return items;
+      place = { cursor: found.nextCursor };
+    }
+  };
+  for (const [query, undated] of [
+    [{}, 4],
+    [{ plantId: plant.id }, 3],
+  ] as const) {
+    const all = await listed(query, 100);
+    const expected = taken.flatMap((each) => Array<number>(3).fill(Date.parse(each)));
+    const moments = all.map(({ takenAt }) => (takenAt ? Date.parse(takenAt) : null));
+    expect(moments).toEqual([...expected, ...Array<null>(undated).fill(null)]);
+    for (const limit of [1, 2, 3, 10]) expect(await listed(query, limit)).toEqual(all);
+  }
+  const { nextCursor } = await page({ sort: 'takenAt', limit: 1 });
+  expectError(await user.get(`/api/photos?cursor=${nextCursor ?? ''}`), 400, 'invalid_cursor');
+});
+
 test('a cursor is valid only for the list that returned it', async () => {
   const plant = await user.plant();
   await photos(2, { plantId: plant.id });
@@ -90,6 +121,7 @@ test.each([
   ['limit=101', 'limit'],
   ['plantId=fern', 'plantId'],
   ['type=jpg', 'type'],
+  ['sort=bytes', 'sort'],
 ])('%s is refused', async (query, field) => {
   expect(faultsOf(await user.get(`/api/photos?${query}`).expect(400))).toEqual([field]);
 });

@@ -21,6 +21,7 @@ const FIELDS: Readonly<Record<string, FieldRule>> = {
   height: { kind: 'integer', min: 1 },
   format: { kind: 'text', min: 1, max: 32 },
   bytes: { kind: 'integer', min: 0 },
+  takenAt: { kind: 'date-time' },
 };
 
 let service: TestService;
@@ -49,7 +50,9 @@ test('a photo with only the required fields has all others as null or their defa
     cropY: null,
     cropWidth: null,
     cropHeight: null,
+    takenAt: null,
     createdAt: anyInstant,
+    updatedAt: anyInstant,
   });
   expect(await stored(String(photo['id']))).toEqual(photo);
 });

@@ -47,9 +47,10 @@ test('a change of one field, and null to clear one, changes only updatedAt besid
   let plant = await user.plant({ name: 'Fern', toxic: true, primaryPhotoId: photo.id });
   const values = { ...ESSENTIALS, ...DETAILS, name: 'Oak', toxic: false };
   const nulls = Object.fromEntries(Object.keys(DETAILS).map((field) => [field, null]));
-  const updatedAt = new Date(Date.now() + 60_000).toISOString();
-  setClock(updatedAt);
+  let now = Date.now() + 60_000;
   for (const [field, value] of [...Object.entries(values), ...Object.entries(nulls)]) {
+    const updatedAt = new Date((now += 1)).toISOString();
+    setClock(updatedAt);
     const change = await user.patch(`/api/plants/${plant.id}`, { [field]: value }).expect(200);
     const expected = { ...plant, [field]: value, updatedAt };
     expect(change.body).toEqual(expected);

@@ -5,6 +5,8 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Context } from 'koa';
 import Negotiator from 'negotiator';
 
+import { isRecord } from '../values';
+
 /** The supported content codings, the better one first. */
 export const CODINGS = ['br', 'gzip'] as const;
 const OFFERED = [...CODINGS, 'identity'];
@@ -78,6 +80,15 @@ const NAMED_TAG = new RegExp(`"([\\w-]{${TAG_LENGTH}})(?:[-;/][\\w;/-]*)?"`, 'g'
 export function namesEtag(header: string, etag: string): boolean {
   if (header.trim() === '*') return true;
   return [...header.matchAll(NAMED_TAG)].some(([, named]) => `"${named}"` === etag);
+}
+
+/**
+ * Whether If-Match contains `"u:<updatedAt>"` of a record. Unlike its ETag, `updatedAt` is in every list, and
+ * stays when other records change what the record shows.
+ */
+export function namesUpdate(header: string, record: unknown): boolean {
+  const updatedAt = isRecord(record) ? record['updatedAt'] : undefined;
+  return updatedAt instanceof Date && header.includes(`"u:${updatedAt.toISOString()}"`);
 }
 
 /** A text that is made while it is sent. */

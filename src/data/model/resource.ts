@@ -26,16 +26,12 @@ interface Definition<Stored, CreateBody, PatchBody> {
 
 /** The {@link Resource} of a record definition. */
 export type ResourceOf<F extends Fields> =
-  Document<F> extends infer Stored extends Omit<SetOnCreate, 'updatedAt'>
+  Document<F> extends infer Stored extends SetOnCreate
     ? Resource<Stored, CreateBody<F>, PatchBody<F>>
     : never;
 
 /** Lists, reads, creates, updates and deletes records of an account. */
-export class Resource<
-  Stored extends Omit<SetOnCreate, 'updatedAt'>,
-  CreateBody,
-  PatchBody extends object,
-> {
+export class Resource<Stored extends SetOnCreate, CreateBody, PatchBody extends object> {
   readonly #definition: Definition<Stored, CreateBody, PatchBody>;
   readonly #notFound: ErrorCode;
   readonly #lookup: RecordLookup<Stored>;
@@ -83,8 +79,9 @@ export class Resource<
 
   /** Changes the given fields; without any nothing changes. @throws ApiError if it does not exist */
   async update(tx: Transaction, id: string, body: PatchBody): Promise<Stored> {
-    if (Object.keys(body).length === 0) return this.get(tx, id);
-    const changes = { ...this.#definition.toChanges(body), updatedAt: tx.now };
+    const before = await this.get(tx, id);
+    if (Object.keys(body).length === 0) return before;
+    const changes = { ...this.#definition.toChanges(body), updatedAt: updateOf(tx, [before]) };
     // Mongoose's types cannot handle a generic type of document.
     const update = { $set: changes } as UpdateQuery<Stored>;
     const updated = this.model.findOneAndUpdate({ _id: id }, update, { returnDocument: 'after' });
@@ -100,6 +97,18 @@ export class Resource<
     if (!document) throw this.#notFound.error();
     return document;
   }
+}
+
+/**
+ * The `updatedAt` of a change to some records: later than before, whatever the clock says, since clients
+ * tell the versions of a record apart by it. The transaction must have read them.
+ */
+export function updateOf(
+  { now }: Transaction,
+  before: readonly Pick<SetOnCreate, 'updatedAt'>[],
+): Date {
+  const times = before.map(({ updatedAt }) => updatedAt.getTime() + 1);
+  return new Date(Math.max(now.getTime(), ...times));
 }
 
 /**
