@@ -1,6 +1,6 @@
 import Joi from 'joi';
 
-import { decodePlace, encodePlace } from '../../src/core/cursor';
+import { decodePosition, encodePosition } from '../../src/core/cursor';
 import { fieldError, invalidCursor } from '../../src/core/errors';
 import type { Account } from '../../src/core/identity';
 import { TextStream } from '../../src/core/http/content';
@@ -61,14 +61,14 @@ export function routes(accounts: Accounts, scopes: ReadonlyMap<string, string>):
       query: listAccounts,
       response: { schema: accountPage, description: 'A page of accounts' },
       handler: async ({ query: { limit, cursor } }) => {
-        const after = cursor === undefined ? '' : decodePlace(LIST, cursor);
+        const after = cursor === undefined ? '' : decodePosition(LIST, cursor);
         if (after === undefined) throw invalidCursor.error();
         return pageOf(
           { found: await accounts.lists.accountsAfter(after, limit + 1), limit },
           async function* (found) {
             yield Array.from(found, viewOf);
           },
-          ({ id }) => encodePlace(LIST, id),
+          ({ id }) => encodePosition(LIST, id),
         );
       },
     }),

@@ -1,5 +1,5 @@
 import { ErrorCode, invalidCursor } from '../../src/core/errors';
-import { decodePlace, encodePlace } from '../../src/core/cursor';
+import { decodePosition, encodePosition } from '../../src/core/cursor';
 import type { Account } from '../../src/core/identity';
 import { idText, isUuid, toStoredId, type StoredId, UUID_FORM } from '../../src/core/ids';
 import { DAY_MS } from '../../src/core/time';
@@ -56,12 +56,12 @@ export function encodeProgress(holder: Holder, progress: Progress, now: Date): s
     ...placeTexts(place),
     ...(shownIn ? [...placeTexts(shownIn), idText(shownIn.record)] : []),
   ];
-  return encodePlace([holder.id, 'changes'], texts.join('.'));
+  return encodePosition([holder.id, 'changes'], texts.join('.'));
 }
 
 /** @throws ApiError invalid_cursor unless it is a cursor of this account; cursor_expired */
 export function decodeProgress(holder: Holder, cursor: string, now: Date): Progress {
-  const place = decodePlace([holder.id, 'changes'], cursor);
+  const place = decodePosition([holder.id, 'changes'], cursor);
   if (place === undefined || !PROGRESS.test(place)) throw invalidSince.error();
   const [given = '', base, ...texts] = place.split('.');
   // Those of 1.0.0 lack the creation time, so they have expired too.

@@ -1,4 +1,4 @@
-import { decodePlace, encodePlace } from '../core/cursor';
+import { decodePosition, encodePosition } from '../core/cursor';
 import { invalidCursor } from '../core/errors';
 import { asUuid, idText, isUuid, toStoredId, type StoredId } from '../core/ids';
 import { takePage } from '../core/text/json';
@@ -16,12 +16,12 @@ type ListIdentity = readonly [userId: string, ...rest: unknown[]];
 
 /** Makes the cursor of a position, which is valid for this list only. */
 export function encodeCursor(list: ListIdentity, { moment, id }: Position): string {
-  return encodePlace(list, `${moment?.getTime() ?? 'none'}.${idText(id)}`);
+  return encodePosition(list, `${moment?.getTime() ?? 'none'}.${idText(id)}`);
 }
 
 /** @throws ApiError invalid_cursor for anything that {@link encodeCursor} did not make for this list */
 export function decodeCursor(list: ListIdentity, cursor: string): Position {
-  const [milliseconds = '', id = ''] = decodePlace(list, cursor)?.split('.') ?? [];
+  const [milliseconds = '', id = ''] = decodePosition(list, cursor)?.split('.') ?? [];
   if (!isUuid(id)) throw invalidCursor.error();
   if (milliseconds === 'none') return { moment: null, id: toStoredId(id) };
   const moment = new Date(/^-?\d+$/.test(milliseconds) ? Number(milliseconds) : NaN);

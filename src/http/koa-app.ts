@@ -32,7 +32,7 @@ export function koaApp(description: ApiDescription, dependencies: Dependencies):
   app.proxy = proxies > 0;
   app.maxIpsCount = proxies;
   app.use(requestLog(dependencies));
-  app.use(unheededProxy(dependencies));
+  app.use(warnOfIgnoredProxy(dependencies));
   app.use(sliceLargeBodies);
   app.use(compression);
   app.use(errorShape(description, settings));
@@ -147,7 +147,7 @@ const UNHEEDED =
   'Requests carry X-Forwarded-For, but TRUST_PROXY is 0. Behind a proxy, all clients share one address, so a client that guesses tokens locks out the others. Set TRUST_PROXY to the number of proxies.';
 
 /** Detects a proxy that TRUST_PROXY does not cover: its address would pass for the client's. */
-function unheededProxy({ settings, log, metrics, lifecycle }: Dependencies): Middleware {
+function warnOfIgnoredProxy({ settings, log, metrics, lifecycle }: Dependencies): Middleware {
   const isTrusting = settings.of(hostSettings.trustProxy) > 0;
   return (ctx, next) => {
     if (!isTrusting && ctx.req.headers['x-forwarded-for'] !== undefined) {

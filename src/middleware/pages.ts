@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { yieldToEventLoop } from '../core/async';
-import { decodePlace, encodePlace } from '../core/cursor';
+import { decodePosition, encodePosition } from '../core/cursor';
 import { invalidCursor } from '../core/errors';
 import { isAsyncIterable, isRecord } from '../core/values';
 import type { Page } from '../fields/page';
@@ -10,7 +10,7 @@ import type { PageInput } from './state';
 /** Room for `hasMore` and `nextCursor`, in UTF-16 code units. */
 const MAX_ENDING = 800;
 const MARK = /[\w-]{5}/g;
-const PLACE = new RegExp(`^(\\d{1,9})\\.((?:${MARK.source})+)$`);
+const POSITION = new RegExp(`^(\\d{1,9})\\.((?:${MARK.source})+)$`);
 const MARK_LENGTH = 5;
 /** A cursor marks the items of its page, and some before them if these are few. */
 const MIN_MARKS = 8;
@@ -46,7 +46,7 @@ export async function pageOfRead(
     return pageOfRead(shorter, { maxLength, limit }, { list, itemKey, readPage });
   }
   const whole = isRecord(answer) && !isAsyncIterable(answer) ? answer : { items: answer };
-  const after = cursor === undefined ? undefined : placeOf(list, cursor);
+  const after = cursor === undefined ? undefined : positionOf(list, cursor);
   const others = JSON.stringify({ ...whole, items: [] }).length;
   const reader = new PageReader(after, { limit, maxLength: maxLength - others - MAX_ENDING });
   for await (const item of itemsOf(whole['items'])) {
@@ -57,12 +57,12 @@ export async function pageOfRead(
     ...whole,
     items,
     hasMore: next !== undefined,
-    nextCursor: next ? encodePlace(list, `${next.index}.${next.marks.join('')}`) : null,
+    nextCursor: next ? encodePosition(list, `${next.index}.${next.marks.join('')}`) : null,
   };
 }
 
 /** A place in a list that may have changed since: after these items. */
-interface Place {
+interface Position {
   marks: readonly string[];
   /** The index of the first of them. */
   index: number;
@@ -72,8 +72,8 @@ interface Place {
 class PageReader {
   items: unknown[] = [];
   /** The place after the page, if more items follow. */
-  next: Place | undefined;
-  readonly #after: Place;
+  next: Position | undefined;
+  readonly #after: Position;
   readonly #limit: number;
   readonly #maxLength: number;
   #length = 0;
@@ -84,7 +84,7 @@ class PageReader {
   #seen: string[] = [];
 
   constructor(
-    after: Place = { marks: [], index: 0 },
+    after: Position = { marks: [], index: 0 },
     { limit, maxLength }: { limit: number; maxLength: number },
   ) {
     this.#after = after;
@@ -127,8 +127,8 @@ class PageReader {
 }
 
 /** @throws ApiError invalid_cursor */
-function placeOf(list: readonly unknown[], cursor: string): Place {
-  const [, index, marks] = PLACE.exec(decodePlace(list, cursor) ?? '') ?? [];
+function positionOf(list: readonly unknown[], cursor: string): Position {
+  const [, index, marks] = POSITION.exec(decodePosition(list, cursor) ?? '') ?? [];
   if (index === undefined || marks === undefined) throw invalidCursor.error();
   return { index: Number(index), marks: marks.match(MARK) ?? [] };
 }

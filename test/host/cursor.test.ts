@@ -1,19 +1,19 @@
-import { decodePlace, encodePlace } from '../../src/core/cursor';
+import { decodePosition, encodePosition } from '../../src/core/cursor';
 import { DAY_MS } from '../../src/core/time';
 import { decodeProgress, decodeCursor } from '../support/program';
 
 test.each(['', '1773489600000.0198', 'Zimmer, Küche', '窓 🌿'])(
   'the cursor of the place "%s" decodes to it, in its own list only',
   (place) => {
-    const cursor = encodePlace(['ada'], place);
-    expect(decodePlace(['ada'], cursor)).toBe(place);
-    expect(decodePlace(['bob'], cursor)).toBeUndefined();
+    const cursor = encodePosition(['ada'], place);
+    expect(decodePosition(['ada'], cursor)).toBe(place);
+    expect(decodePosition(['bob'], cursor)).toBeUndefined();
   },
 );
 
 test('bytes that are not UTF-8 are not a cursor', () => {
-  const cursor = Buffer.from(encodePlace(['ada'], 'é'), 'base64url').subarray(0, -1);
-  expect(decodePlace(['ada'], cursor.toString('base64url'))).toBeUndefined();
+  const cursor = Buffer.from(encodePosition(['ada'], 'é'), 'base64url').subarray(0, -1);
+  expect(decodePosition(['ada'], cursor.toString('base64url'))).toBeUndefined();
 });
 
 const ID = '0192f0c1-7b7e-7c5a-8d3b-2f4e6a8c0d1e';
@@ -21,7 +21,7 @@ const ID = '0192f0c1-7b7e-7c5a-8d3b-2f4e6a8c0d1e';
 test.each(['NaN', 'x', '', '1e400', '0x5', '1.5', ' 1', '9'.repeat(20)])(
   'a cursor with the moment "%s" is invalid, even with a correct checksum',
   (moment) => {
-    const cursor = encodePlace(['ada'], `${moment}.${ID}`);
+    const cursor = encodePosition(['ada'], `${moment}.${ID}`);
     expect(() => decodeCursor(['ada'], cursor)).toThrow('cursor');
   },
 );
@@ -31,7 +31,7 @@ test('a cursor of changes without a position is invalid', () => {
   const holder = { id: 'ada', createdAt: new Date('2026-03-01T12:00:00Z') };
   const today = Math.floor(now.getTime() / DAY_MS);
   const decode = (place: string) =>
-    decodeProgress(holder, encodePlace(['ada', 'changes'], place), now);
+    decodeProgress(holder, encodePosition(['ada', 'changes'], place), now);
   expect(decode(`${today}-${holder.createdAt.getTime()}.0.7.1.${ID}`)).toMatchObject({ base: 0 });
   expect(() => decode(`${today + 30}.0.7.0.`)).toThrow('expired');
   for (const place of [

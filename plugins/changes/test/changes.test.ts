@@ -5,7 +5,7 @@ import { queriesOf } from '../../../test/support/profiler';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { several } from '../../../test/support/several';
 import { bodyOf, expectError } from '../../../test/support/shapes';
-import { encodePlace } from '../../../src/core/cursor';
+import { encodePosition } from '../../../src/core/cursor';
 import { DAY_MS } from '../../../src/core/time';
 import {
   startService,
@@ -220,7 +220,7 @@ test('cursors of releases before 1.2.0 have expired', async () => {
     `${today}-${createdAt.getTime()}.0.${revision}.5.`,
     `${today}.0.${revision}.~.`,
   ]) {
-    const since = encodePlace([user.id, 'changes'], place);
+    const since = encodePosition([user.id, 'changes'], place);
     expectError(await user.get(`/api/changes?since=${since}`), 410, 'cursor_expired');
   }
 });

@@ -5,17 +5,17 @@
 export const MAX_LENGTH = 12_000;
 
 /**
- * The answer to a write with the first `items`, as many as fit and at least one, and their full `count`; what
- * its other lists have in the same places. An answer without items stays as it is.
+ * The result of a write with the first `items`, as many as fit and at least one, and their full `count`; what
+ * its other lists have in the same places. A result without items stays as it is.
  */
-export function withFirstItems(answer: Record<string, unknown>): Record<string, unknown> {
-  const { items: all } = answer;
-  if (!Array.isArray(all)) return answer;
-  const lists = Object.entries(answer).flatMap(([name, value]) =>
+export function withFirstItems(written: Record<string, unknown>): Record<string, unknown> {
+  const { items: all } = written;
+  if (!Array.isArray(all)) return written;
+  const lists = Object.entries(written).flatMap(([name, value]) =>
     Array.isArray(value) ? [{ name, items: value as unknown[] }] : [],
   );
   const shown = lists.map(({ name }) => [name, [] as unknown[]] as const);
-  const result = { ...answer, ...Object.fromEntries(shown), count: all.length };
+  const result = { ...written, ...Object.fromEntries(shown), count: all.length };
   let left = MAX_LENGTH - JSON.stringify({ ...result, hasMore: false }).length;
   const rows = Math.max(...lists.map(({ items }) => items.length));
   for (let row = 0; row < rows; row += 1) {

@@ -17,8 +17,8 @@ import { MAX_LENGTH, withFirstItems } from './lengths';
 /** The result of an operation. */
 export function successResult(json: string, tool: CatalogTool): CallToolResult {
   if (tool.result === 'value' && json.length > MAX_LENGTH) return tooLong(json.length, tool);
-  const answer = JSON.parse(json) as Record<string, unknown>; // Lists come as pages.
-  const structuredContent = tool.result === 'written' ? withFirstItems(answer) : answer;
+  const result = JSON.parse(json) as Record<string, unknown>; // Lists come as pages.
+  const structuredContent = tool.result === 'written' ? withFirstItems(result) : result;
   const text = tool.result === 'written' ? JSON.stringify(structuredContent) : json;
   return { content: [{ type: 'text', text }], structuredContent };
 }

@@ -53,10 +53,10 @@ export function keysOf(issuer: string, jose: typeof Jose, log: Logger): IssuerKe
 }
 
 async function fetched(url: string, options: RequestInit): Promise<Record<string, unknown>> {
-  const answer = await boundedFetch(url, options);
-  const content: unknown = answer.ok ? await answer.json() : undefined;
+  const response = await boundedFetch(url, options);
+  const content: unknown = response.ok ? await response.json() : undefined;
   if (!isRecord(content))
-    throw new Error(`${url} responded with ${answer.status}, without a JSON object.`);
+    throw new Error(`${url} responded with ${response.status}, without a JSON object.`);
   return content;
 }
 

@@ -28,7 +28,7 @@ export class UnreachableHost extends Error {}
 
 /**
  * Documents that are there, of assistants that do not register. Only a failure to fetch one of them says
- * something about the way out of this server: anybody may name a host that does not answer.
+ * something about the way out of this server: anybody may name a host that does not respond.
  */
 const KNOWN: ReadonlySet<string> = new Set([
   'https://chatgpt.com/oauth/codex/client.json',
@@ -92,10 +92,10 @@ export class Documents {
 
   async #fetch(name: string, headers: Headers): Promise<Response> {
     try {
-      const answer = await fetchPublic(name, headers, LIMITS);
+      const response = await fetchPublic(name, headers, LIMITS);
       this.#unreached = undefined;
-      if (answer.status !== 200) this.#failed.set(name, NOT_FOUND);
-      return answer;
+      if (response.status !== 200) this.#failed.set(name, NOT_FOUND);
+      return response;
     } catch (cause) {
       if (KNOWN.has(name)) this.#unreached = { document: name, until: Date.now() + HOUR_MS };
       const failure = new UnreachableHost('The document could not be fetched.', { cause });

@@ -70,7 +70,7 @@ async function restoreInto(
   const id = randomUUID();
   await beginRestore(database, id);
   // The archive has the host's own records, too.
-  await empty(database, ownNotes());
+  await empty(database, hostCollections());
   await readArchive(file, {
     onDocuments: async (collection, documents) => {
       await requireCurrent(database, id);
@@ -90,7 +90,7 @@ async function restoreInto(
   const { pending } = await app.schema.status();
   // Data of an earlier release stays as it is: servers of that release may be meant to use it.
   if (pending.length === 0) await app.schema.update(() => undefined);
-  await beginAnew(app);
+  await invalidateClientState(app);
   await app.audit.record({ action: 'backup.restored', target: { type: 'backup', id: file } });
   await requireCurrent(database, id);
   await endRestore(database);
@@ -102,7 +102,7 @@ function writtenTo(collection: string): string {
 }
 
 /** Invalidates the sync cursors, and the ETags made of revisions, that clients got before the restore. */
-async function beginAnew({ identity, database }: App): Promise<void> {
+async function invalidateClientState({ identity, database }: App): Promise<void> {
   const deletions = database.model(deletionModel);
   // The time in milliseconds exceeds any revision: no account gets a thousand writes a second.
   for (const raised of chunksOf(await identity.raiseRevisions(Date.now()), BATCH)) {
@@ -136,7 +136,7 @@ async function empty(database: mongo.Db, names: readonly string[]): Promise<void
 }
 
 async function requireEmpty(database: mongo.Db): Promise<void> {
-  const own = new Set(ownNotes());
+  const own = new Set(hostCollections());
   for (const name of await collectionNames(database)) {
     if (own.has(name) || !(await database.collection(name).findOne())) continue;
     throw new BackupError(
@@ -146,6 +146,6 @@ async function requireEmpty(database: mongo.Db): Promise<void> {
 }
 
 /** Returns the collections of the host's own records, which exist even before there is any user data. */
-function ownNotes(): string[] {
+function hostCollections(): string[] {
   return hostModels.filter(({ owner }: ModelDefinition) => owner !== 'account').map(collectionOf);
 }

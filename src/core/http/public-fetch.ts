@@ -29,9 +29,9 @@ export async function fetchPublic(
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     // The guard is in the dispatcher alone, so that tests can lift it by replacing `fetch`.
-    const answer = await fetch(url, { headers, redirect: 'manual', signal, dispatcher });
-    const body = answer.status === 200 ? await bodyOf(answer, maxBytes) : null;
-    return new Response(body, { status: answer.status, headers: answer.headers });
+    const response = await fetch(url, { headers, redirect: 'manual', signal, dispatcher });
+    const body = response.status === 200 ? await bodyOf(response, maxBytes) : null;
+    return new Response(body, { status: response.status, headers: response.headers });
   } finally {
     await dispatcher.destroy();
   }
@@ -59,10 +59,10 @@ function publicAgent(): Agent {
   return new PublicAgent({ connect: { lookup: lookUpPublic } });
 }
 
-async function bodyOf(answer: Response, maxBytes: number): Promise<Buffer> {
+async function bodyOf(response: Response, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  const body: AsyncIterable<Uint8Array> | null = answer.body;
+  const body: AsyncIterable<Uint8Array> | null = response.body;
   for await (const chunk of body ?? []) {
     bytes += chunk.length;
     chunks.push(chunk);
