@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -167,11 +167,15 @@ const OLDEST = 'plant-care-scheduled-2019-01-01T00-00-00Z.tar.gz';
 async function arrangeFiles(): Promise<void> {
   const folders = [
     'plant-care-scheduled-2020-01-01T00-00-00Z.tar.gz',
-    'plant-care-scheduled-1.partial',
+    'plant-care-scheduled-1.00000001.partial',
   ];
   for (const name of folders) await mkdir(path.join(folder, name));
-  for (const name of [OLDEST, 'plant-care-scheduled-2.partial']) {
+  for (const name of [OLDEST, 'plant-care-scheduled-2.00000002.partial']) {
     await writeFile(path.join(folder, name), '');
+  }
+  // Files that somebody may still be writing stay.
+  for (const name of await readdir(folder)) {
+    if (name.endsWith('.partial')) await utimes(path.join(folder, name), 0, 0);
   }
 }
 
@@ -220,7 +224,7 @@ test('backup: a file that cannot be removed stops neither the backup nor the rem
   const names = await readdir(folder);
   expect(names).toContainEqual(expect.stringMatching(/^plant-care-scheduled-2037.*gz$/));
   expect(names).not.toContain(OLDEST);
-  expect(names).not.toContain('plant-care-scheduled-2.partial');
+  expect(names).not.toContain('plant-care-scheduled-2.00000002.partial');
 });
 
 test('webhook cleanup: a webhook that fails stops no other', async () => {

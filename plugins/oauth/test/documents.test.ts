@@ -145,28 +145,33 @@ test('an IPv6 network may cause 20 fetches of documents a minute, whatever its a
   await ask('/good', '2001:db8:0:8::1').expect(303);
 });
 
-/** Has documents asked for that are never sent: 20 for each network. */
-async function fill(path: string, count: number, least: number) {
-  const pending = Array.from({ length: count }, (_, each) =>
-    ask(`/slow/${path}/${each}`, `2001:db8:1:${Math.floor(each / 20).toString(16)}::1`).then(
-      ({ status }) => status,
-    ),
-  );
-  await until(async () => timesAsked(`/slow/${path}/`) >= least);
+/** Has documents asked for that are never sent, 20 for each network, until `isFull`. */
+async function fill(count: number, isFull: (fill: { path: string; refused: number }) => boolean) {
+  const path = randomUUID();
+  const network = `2001:db8:${path.slice(0, 4)}`;
+  let refused = 0;
+  const pending = Array.from({ length: count }, async (_, each) => {
+    const address = `${network}:${Math.floor(each / 20).toString(16)}::1`;
+    const { status, text } = await ask(`/slow/${path}/${each}`, address);
+    if (text.includes('Too many attempts')) refused += 1;
+    return status;
+  });
+  await until(async () => isFull({ path, refused }));
   return pending;
 }
 
 test('the deadline of a fetch begins with its turn', async () => {
-  const pending = await fill('turn', 40, 32);
+  const pending = await fill(40, ({ path }) => timesAsked(`/slow/${path}/`) >= 32);
   await ask('/waiting', '2001:db8:2::1').expect(303);
   expect(await Promise.all(pending)).toEqual(pending.map(() => 400));
 });
 
 test('a document that got no turn in a full queue is fetched soon after', async () => {
   held = [];
-  const pending = await fill('full', 400, 32);
+  const pending: Promise<number>[] = [];
   let patient = '';
   await until(async () => {
+    pending.push(...(await fill(400, ({ refused }) => refused > 0)));
     const each = randomUUID();
     patient = `/patient/${each}`;
     const { text } = await ask(patient, `2001:db8:2:${each.slice(0, 4)}::1`);

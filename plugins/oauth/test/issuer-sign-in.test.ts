@@ -129,19 +129,19 @@ test('a response for another browser, or one that was used before, is refused', 
   }
 });
 
+const HTML = 'text/html; charset=utf-8';
+
 test('a refusal at the issuer, and an issuer that is down, are reported', async () => {
   const browser = new Browser(service.url);
   const { url } = await browser.go('/settings/sign-in');
   const state = url.searchParams.get('state') ?? '';
   const refused = await browser.go(`/settings/signed-in?error=access_denied&state=${state}`);
-  expect([refused.status, refused.headers.get('Content-Type')]).toEqual([
-    400,
-    'text/html; charset=utf-8',
-  ]);
+  expect([refused.status, refused.headers.get('Content-Type')]).toEqual([400, HTML]);
   const fresh = await TokenIssuer.start();
   fresh.isBroken = true;
   const beside = await startService({ env: { ...fresh.env, ...CLIENT } });
-  expectError(await beside.anonymous.get('/settings/sign-in'), 503, 'service_unavailable');
+  const { headers } = await beside.anonymous.get('/settings/sign-in').expect(503);
+  expect(headers).toMatchObject({ 'content-type': HTML, 'retry-after': expect.any(String) });
   fresh.isBroken = false;
   await beside.anonymous.get('/settings/sign-in').expect(303);
   await beside.close();
