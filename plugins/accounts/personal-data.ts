@@ -1,5 +1,6 @@
-import { OperatorError } from '../../src/core/errors';
+import { invalidToken, OperatorError } from '../../src/core/errors';
 import { forEachTried } from '../../src/core/each';
+import { unlessGone } from '../../src/core/identity';
 import { jsonArray } from '../../src/core/text/json';
 import { isRecord } from '../../src/core/values';
 import { accountTarget, type Acting } from '../../src/data/audit/entry';
@@ -87,20 +88,27 @@ export class PersonalData {
    */
   async deleteUser(userId: string, onDeleted: (count: number) => void): Promise<void> {
     if (await this.#accounts.exists({ _id: userId, ...NOT_DELETED })) {
-      await this.#host.transact(userId, (tx) => this.close(tx));
+      await unlessGone(this.#host.transact(userId, (tx) => this.close(tx)));
     }
-    await this.#turn().hold(
-      () => this.#finish(userId, onDeleted),
+    const turn = this.#turn();
+    await turn.hold(
+      () => this.#finish(turn, userId, onDeleted),
       () => undefined,
     );
   }
 
-  /** Closes the account of `tx`: its tokens are refused, and nothing is written to it any more. */
+  /**
+   * Closes the account of `tx`: its tokens are refused, and nothing is written to it any more.
+   *
+   * @throws ApiError invalid_token if it is closed already
+   */
   async close(tx: Transaction): Promise<void> {
     const { session, userId, now: deletingSince } = tx;
     const records = await this.#count(userId);
     const $set = { deletingSince, tokensVersion: newTokensVersion() };
-    await this.#accounts.updateOne({ _id: userId }, { $set }, { session });
+    const open = { _id: userId, ...NOT_DELETED };
+    const closed = await this.#accounts.updateOne(open, { $set }, { session });
+    if (closed.matchedCount === 0) throw invalidToken.error();
     await this.#tokens.deleteMany({ userId }, { session });
     for (const kept of this.#kept) await kept.delete?.(tx);
     const target = accountTarget(userId);
@@ -115,10 +123,10 @@ export class PersonalData {
       everySeconds: 1,
       run: async (stopping) => {
         const closed = await this.#accounts.find(CLOSED).select('_id').lean();
-        if (closed.length === 0) return;
+        if (closed.length === 0) return true;
         const turn = this.#turn();
-        const finish = ({ _id: userId }: { _id: string }) => this.#finish(userId, () => undefined);
-        await turn.try(() =>
+        const finish = ({ _id: userId }: { _id: string }) => this.#finish(turn, userId);
+        return turn.try(() =>
           forEachTried(closed, finish, {
             accountOf: ({ _id: userId }) => userId,
             isOver: () => stopping.aborted || !turn.lasts(0),
@@ -129,17 +137,32 @@ export class PersonalData {
   }
 
   /**
-   * A turn to delete: one that finished after another would delete the data of a new account of the
-   * same name.
+   * Only one process deletes at a time: a slower one would delete the data of a new account of the same
+   * name.
    */
   #turn(): Lease {
     return this.#host.lease('deletion of closed accounts');
   }
 
-  async #finish(userId: string, onDeleted: (count: number) => void): Promise<void> {
+  /** @throws OperatorError if another process may have taken the turn, as after a suspension */
+  async #finish(
+    turn: Lease,
+    userId: string,
+    onDeleted: (count: number) => void = () => undefined,
+  ): Promise<void> {
+    const requireTurn = (): void => {
+      if (!turn.lasts(0)) throw new OperatorError('The deletion was interrupted; it is continued.');
+    };
     if (!(await this.#accounts.exists({ _id: userId, ...CLOSED }))) return;
-    await this.#host.accountData.delete(userId, onDeleted);
-    for (const kept of this.#kept) await kept.erase?.(userId);
+    requireTurn();
+    await this.#host.accountData.delete(userId, (count) => {
+      onDeleted(count);
+      requireTurn();
+    });
+    for (const kept of this.#kept) {
+      requireTurn();
+      await kept.erase?.(userId);
+    }
     while (!(await this.#end(userId)));
     const left = Object.entries(await this.#count(userId)).filter(([, count]) => count > 0);
     if (left.length === 0) return;
@@ -151,10 +174,11 @@ export class PersonalData {
   #end(userId: string): Promise<boolean> {
     return this.#host.transactShared(async (tx) => {
       const { session } = tx;
-      if (!(await this.#accounts.exists({ _id: userId }).session(session))) return true;
+      const closed = { _id: userId, ...CLOSED };
+      if (!(await this.#accounts.exists(closed).session(session))) return true;
       const pseudonym = await this.#host.audit.anonymize(session, userId);
       if (pseudonym === undefined) return false;
-      const { deletedCount } = await this.#accounts.deleteOne({ _id: userId }, { session });
+      const { deletedCount } = await this.#accounts.deleteOne(closed, { session });
       const act = { action: 'account.deleted', target: accountTarget(pseudonym) };
       if (deletedCount === 1) tx.audit(act, pseudonym);
       return true;

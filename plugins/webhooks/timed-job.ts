@@ -84,8 +84,8 @@ export function timedJob(
     everySeconds: 5,
     run: async (stopping) => {
       const until = (await last())?.until;
-      if (until && minuteOf(until) === minuteOf(new Date())) return;
-      await lease.try(() => recordAll(() => stopping.aborted || !lease.lasts(0)));
+      if (until && minuteOf(until) === minuteOf(new Date())) return false;
+      return lease.try(() => recordAll(() => stopping.aborted || !lease.lasts(0)));
     },
   };
 }

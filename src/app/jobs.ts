@@ -76,12 +76,15 @@ export class JobRunner {
     let failing: readonly string[] | undefined;
     while (!isStopping()) {
       try {
-        await job.run(signal);
+        const tried = await job.run(signal);
         // An aborted run is no success.
         if (isStopping()) return;
-        this.#lastSuccess.set({ job_name: job.name }, Date.now() / 1000);
-        if (failing) this.#log.info({ job: job.name }, 'A failed job has recovered');
-        failing = undefined;
+        // Whether a failed job has recovered is only known once it is tried.
+        if (!failing || tried !== false) {
+          this.#lastSuccess.set({ job_name: job.name }, Date.now() / 1000);
+          if (failing) this.#log.info({ job: job.name }, 'A failed job has recovered');
+          failing = undefined;
+        }
       } catch (error) {
         this.#failures.inc({ job_name: job.name });
         const accounts = error instanceof PartialFailure ? error.accounts : [];

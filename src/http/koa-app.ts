@@ -143,7 +143,7 @@ function corsFor(origins: readonly string[]): Middleware {
   });
 }
 
-const UNHEEDED =
+const PROXY_IGNORED =
   'Requests carry X-Forwarded-For, but TRUST_PROXY is 0. Behind a proxy, all clients share one address, so a client that guesses tokens locks out the others. Set TRUST_PROXY to the number of proxies.';
 
 /** Detects a proxy that TRUST_PROXY does not cover: its address would pass for the client's. */
@@ -152,8 +152,8 @@ function warnOfIgnoredProxy({ settings, log, metrics, lifecycle }: Dependencies)
   return (ctx, next) => {
     if (!isTrusting && ctx.req.headers['x-forwarded-for'] !== undefined) {
       metrics.unheededProxies.inc();
-      if (!lifecycle.warnings.has(UNHEEDED)) log.warn(UNHEEDED);
-      lifecycle.warnings.add(UNHEEDED);
+      if (!lifecycle.warnings.has(PROXY_IGNORED)) log.warn(PROXY_IGNORED);
+      lifecycle.warnings.add(PROXY_IGNORED);
     }
     return next();
   };

@@ -99,8 +99,12 @@ export interface FirstStart {
 export interface Job {
   name: string;
   everySeconds: number;
-  /** A long run ends early once `stopping` is aborted. */
-  run(stopping: AbortSignal): Promise<void>;
+  /**
+   * A long run ends early once `stopping` is aborted.
+   *
+   * @returns false if there was no turn for it
+   */
+  run(stopping: AbortSignal): Promise<unknown>;
 }
 
 /** A file of `seeds/` that a plugin can load. */

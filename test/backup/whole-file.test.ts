@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
@@ -42,16 +42,23 @@ test('a killed backup’s unfinished file is removed by one made ten minutes lat
   };
   const fill = (output: Writable) => pipeline(['content'], output);
   const partials = async () => (await readdir(folder)).filter((name) => name.endsWith('.partial'));
-  const [killed, writing] = [await writer('a.tar.gz'), await writer('b.tar.gz')];
+  const [killed, writing] = [
+    await writer('plant-care-a.tar.gz'),
+    await writer('plant-care-b.tar.gz'),
+  ];
   try {
     expect(await partials()).toHaveLength(2);
     killed.kill('SIGKILL');
     await once(killed, 'exit');
-    const [killedFile = ''] = (await partials()).filter((name) => name.startsWith('a.tar.gz.'));
+    const [killedFile = ''] = (await partials()).filter((name) => name.startsWith('plant-care-a.'));
     const eleven = new Date(Date.now() - 11 * 60_000);
     await utimes(path.join(folder, killedFile), eleven, eleven);
+    const foreign = path.join(folder, 'film.0123abcd.partial');
+    await writeFile(foreign, '');
+    await utimes(foreign, eleven, eleven);
     await makeWholeFile(path.join(folder, 'c.tar.gz'), fill);
-    expect(await partials()).toEqual([expect.stringMatching(/^b\.tar\.gz\./)]);
+    const left = [expect.stringMatching(/^film/), expect.stringMatching(/^plant-care-b\./)];
+    expect((await partials()).sort()).toEqual(left);
   } finally {
     writing.kill('SIGKILL');
     await once(writing, 'exit');

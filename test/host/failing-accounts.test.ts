@@ -167,10 +167,10 @@ const OLDEST = 'plant-care-scheduled-2019-01-01T00-00-00Z.tar.gz';
 async function arrangeFiles(): Promise<void> {
   const folders = [
     'plant-care-scheduled-2020-01-01T00-00-00Z.tar.gz',
-    'plant-care-scheduled-1.00000001.partial',
+    'plant-care-scheduled-1.tar.gz.00000001.partial',
   ];
   for (const name of folders) await mkdir(path.join(folder, name));
-  for (const name of [OLDEST, 'plant-care-scheduled-2.00000002.partial']) {
+  for (const name of [OLDEST, 'plant-care-scheduled-2.tar.gz.00000002.partial']) {
     await writeFile(path.join(folder, name), '');
   }
   // Files that somebody may still be writing stay.
@@ -224,7 +224,7 @@ test('backup: a file that cannot be removed stops neither the backup nor the rem
   const names = await readdir(folder);
   expect(names).toContainEqual(expect.stringMatching(/^plant-care-scheduled-2037.*gz$/));
   expect(names).not.toContain(OLDEST);
-  expect(names).not.toContain('plant-care-scheduled-2.00000002.partial');
+  expect(names).not.toContain('plant-care-scheduled-2.tar.gz.00000002.partial');
 });
 
 test('webhook cleanup: a webhook that fails stops no other', async () => {

@@ -8,14 +8,15 @@ import { JobRunner } from '../../src/app/jobs';
 test('a failed job is counted, and its recovery is logged, unless a shutdown aborted it', async () => {
   const lines: string[] = [];
   const log = pino({}, { write: (line) => lines.push(line) });
-  const ends = ['fails', 'fails', 'is done', 'fails', 'is broken off'];
+  const ends = ['fails', 'has no turn', 'fails', 'is done', 'fails', 'is broken off'];
   const job = {
     name: 'backup',
     everySeconds: 0.01,
-    run: async (signal: AbortSignal): Promise<void> => {
+    run: async (signal: AbortSignal): Promise<boolean> => {
       const end = ends.shift();
       if (end === 'fails') throw new Error('There is no room.');
       if (end === 'is broken off') await until(() => signal.aborted);
+      return end !== 'has no turn';
     },
   };
   const metrics = new Metrics();

@@ -115,7 +115,7 @@ describe.each(KINDS)('of a %s', (_name, { make, path, edit }) => {
       ) as Item;
     }
     expectError(await patch(item, 4, elsewhere).set(...ifStill(item)), 412, 'precondition_failed');
-    const other = `"nonsense", W/"u:${last.updatedAt}"`;
+    const other = `"nonsense", W/"u:${last.updatedAt}-gzip"`;
     await elsewhere
       .delete(`${path}/${item.id}`)
       .set('If-Match', `"u:${item.updatedAt}"`)

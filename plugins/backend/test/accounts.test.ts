@@ -168,6 +168,17 @@ test('deleting an account closes it at once; its id can be used again once nothi
   expect(bodyOf(await shop.get(`${path}/tokens`))).toEqual({ items: [] });
 });
 
+test('of several deletions at the same time one closes the account', async () => {
+  const id = await made();
+  const sent = await Promise.all([1, 2, 3, 4].map(() => shop.delete(`/api/accounts/${id}`)));
+  expect(sent.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404]);
+  const acts: string[] = [];
+  for await (const batch of service.app.audit.entries({ userId: id, withDeleted: true })) {
+    acts.push(...batch.map(({ action }) => action));
+  }
+  expect(acts.filter((action) => action === 'account.deletion_begun')).toHaveLength(1);
+});
+
 test('an export has everything stored, and the audit log says who did what', async () => {
   const id = await made();
   const path = `/api/accounts/${id}`;

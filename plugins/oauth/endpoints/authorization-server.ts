@@ -166,7 +166,7 @@ function limitJson(request: IncomingMessage): void {
 async function serve(ctx: Context, provider: Provider, origin: string): Promise<void> {
   ctx.cookies.secure = origin.startsWith('https:');
   // The library would trust the header Host.
-  ctx.originalUrl = origin + ctx.originalUrl;
+  ctx.originalUrl = origin + ctx.path + ctx.search;
   // Koa middleware, typed by another copy of its types.
   const middleware = provider.middleware as unknown as Middleware[];
   await compose(middleware)(ctx, async () => {

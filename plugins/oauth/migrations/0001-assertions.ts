@@ -1,13 +1,16 @@
+import { DAY_MS } from '../../../src/core/time';
 import type { Migration } from '../../../src/data/schema/migration';
-import { ASSERTION_SECONDS } from '../server/configuration';
 
-/** Deletes assertions that expire so late that they are no longer accepted: 1.2.0 took any, and kept it until then. */
+/**
+ * Lets used assertions that never expire be deleted in a year: 1.2.0 took any, and kept it until it expired. Until
+ * then neither release accepts them again.
+ */
 export const assertions: Migration = {
   name: '0001-assertions',
   besideOlder: true,
   run: async (run) => {
-    const latest = new Date(Date.now() + ASSERTION_SECONDS * 1000);
-    const refused = { kind: 'ReplayDetection', expiresAt: { $gt: latest } };
-    await run.collection('oauthState').deleteMany(refused);
+    const expiresAt = new Date(Date.now() + 365 * DAY_MS);
+    const late = { kind: 'ReplayDetection', expiresAt: { $gt: expiresAt } };
+    await run.collection('oauthState').updateMany(late, { $set: { expiresAt } });
   },
 };

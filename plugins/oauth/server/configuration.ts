@@ -12,7 +12,7 @@ import type { Library } from './library';
 const DAY = DAY_MS / 1000;
 const ACCESS_TOKEN_SECONDS = 3600;
 /** How far ahead an assertion of a client may expire. */
-export const ASSERTION_SECONDS = 300;
+const ASSERTION_SECONDS = 300;
 export const SESSION_SECONDS = 30 * DAY;
 
 /** The paths of the library's endpoints. */

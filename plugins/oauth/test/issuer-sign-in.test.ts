@@ -141,7 +141,7 @@ test('a refusal at the issuer, and an issuer that is down, are reported', async 
   fresh.isBroken = true;
   const beside = await startService({ env: { ...fresh.env, ...CLIENT } });
   const { headers } = await beside.anonymous.get('/settings/sign-in').expect(503);
-  expect(headers).toMatchObject({ 'content-type': HTML, 'retry-after': '5' });
+  expect(headers).toMatchObject({ 'content-type': HTML, 'retry-after': '1' });
   fresh.isBroken = false;
   await beside.anonymous.get('/settings/sign-in').expect(303);
   await beside.close();

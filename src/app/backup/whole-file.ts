@@ -33,7 +33,7 @@ export async function makeWholeFile(
   process.once('exit', onExit);
   try {
     // The clock of a file system on another machine may differ.
-    await removeStale(path.dirname(file), (await stat(partial)).mtimeMs);
+    await removeStale(file, (await stat(partial)).mtimeMs);
     await write(output);
     const { size } = await stat(partial);
     await takeName(partial, file);
@@ -45,14 +45,18 @@ export async function makeWholeFile(
   }
 }
 
-const PARTIAL = /\.[0-9a-f]{8}\.partial$/;
+const PARTIAL = /^(.*)\.[0-9a-f]{8}\.partial$/;
+/** Other programs may have files with such an ending. */
+const DEFAULT_NAME = /^plant-care-.*\.tar\.gz$/;
 /** Nobody writes a file that has not changed for so long: a backup writes every few seconds. */
 const STALE_MS = 10 * 60_000;
 
-/** Removes the unfinished files of killed processes, of whichever machine. */
-async function removeStale(folder: string, nowMs: number): Promise<void> {
+/** Removes the unfinished files that killed processes, of whichever machine, left beside a file. */
+async function removeStale(wanted: string, nowMs: number): Promise<void> {
+  const folder = path.dirname(wanted);
   for (const name of await readdir(folder)) {
-    if (!PARTIAL.test(name)) continue;
+    const [, of] = PARTIAL.exec(name) ?? [];
+    if (of === undefined || (of !== path.basename(wanted) && !DEFAULT_NAME.test(of))) continue;
     const file = path.join(folder, name);
     const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: nowMs }));
     // That of a wrong clock may be in the future.

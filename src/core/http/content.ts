@@ -70,8 +70,10 @@ export function etagOf(body: Buffer | string): string {
   return `"${createHash('sha256').update(body).digest('base64url').slice(0, TAG_LENGTH)}"`;
 }
 
-/** An ETag in If-Match or If-None-Match, without the suffixes that proxies add. */
-const NAMED_TAG = new RegExp(`"([\\w-]{${TAG_LENGTH}})(?:[-;/][\\w;/-]*)?"`, 'g');
+/** What proxies add to an ETag. */
+const SUFFIX = '(?:[-;/][\\w;/-]*)?';
+/** An ETag in If-Match or If-None-Match. */
+const NAMED_TAG = new RegExp(`"([\\w-]{${TAG_LENGTH}})${SUFFIX}"`, 'g');
 
 /**
  * Whether If-Match or If-None-Match contains an ETag. Proxies that compress turn strong ETags into weak
@@ -82,13 +84,16 @@ export function namesEtag(header: string, etag: string): boolean {
   return [...header.matchAll(NAMED_TAG)].some(([, named]) => `"${named}"` === etag);
 }
 
+const NAMED_UPDATE = new RegExp(`"u:([\\w:.+-]{19,26}Z)${SUFFIX}"`, 'g');
+
 /**
  * Whether If-Match contains `"u:<updatedAt>"` of a record. Unlike its ETag, `updatedAt` is in every list, and
  * stays when other records change what the record shows.
  */
 export function namesUpdate(header: string, record: unknown): boolean {
   const updatedAt = isRecord(record) ? record['updatedAt'] : undefined;
-  return updatedAt instanceof Date && header.includes(`"u:${updatedAt.toISOString()}"`);
+  if (!(updatedAt instanceof Date)) return false;
+  return [...header.matchAll(NAMED_UPDATE)].some(([, named]) => named === updatedAt.toISOString());
 }
 
 /** A text that is made while it is sent. */

@@ -3,6 +3,8 @@ import { isIP, type LookupFunction } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 
+import { withTimeout } from '../async';
+
 /** Thrown in place of connecting to an address that is not public. */
 export class PrivateAddressError extends Error {
   constructor() {
@@ -31,7 +33,8 @@ export function isPrivateAddress({ hostname }: URL): boolean {
  * Asks name servers itself: `lookup` runs only two look-ups at a time, so that two names whose name servers
  * are silent would keep all others waiting, such as MongoDB's.
  */
-const resolver = new Resolver({ timeout: 2000, tries: 2 });
+const QUERIES = { timeout: 1000, tries: 2 };
+const OTHER_FAMILY_MS = 250;
 
 /**
  * Looks a name up for a socket, which connects to no other address than it gets from here. So a name
@@ -56,15 +59,32 @@ export const lookUpPublic: LookupFunction = (hostname, options, done) => {
   );
 };
 
+interface Address {
+  address: string;
+  family: 4 | 6;
+}
+
+const ofFamily =
+  (family: 4 | 6) =>
+  (all: readonly string[]): Address[] =>
+    all.map((address) => ({ address, family }));
+
 /** The addresses of a name; none for this machine. @throws the error of the resolver if it finds none */
-async function addressesOf(hostname: string): Promise<{ address: string; family: 4 | 6 }[]> {
+async function addressesOf(hostname: string): Promise<Address[]> {
   if (/(?:^|\.)localhost\.?$/i.test(hostname)) return [];
-  const [v4, v6] = await Promise.allSettled([
-    resolver.resolve4(hostname),
-    resolver.resolve6(hostname),
-  ]);
-  if (v4.status === 'rejected' && v6.status === 'rejected') throw v4.reason;
-  const listed = (found: PromiseSettledResult<string[]>, family: 4 | 6) =>
-    found.status === 'rejected' ? [] : found.value.map((address) => ({ address, family }));
-  return [...listed(v4, 4), ...listed(v6, 6)];
+  // A new one knows the name servers of now.
+  const resolver = new Resolver(QUERIES);
+  const asked = [
+    resolver.resolve4(hostname).then(ofFamily(4)),
+    resolver.resolve6(hostname).then(ofFamily(6)),
+  ] as const;
+  await Promise.any(asked).catch(() => asked[0]);
+  // Some name servers never answer for one of the families.
+  const found = asked.map((each) =>
+    withTimeout(
+      OTHER_FAMILY_MS,
+      each.catch(() => []),
+    ),
+  );
+  return (await Promise.all(found)).flatMap((each) => each ?? []);
 }
