@@ -32,8 +32,10 @@ test('a cursor of changes without a position is invalid', () => {
   const today = Math.floor(now.getTime() / DAY_MS);
   const decode = (place: string) =>
     decodeProgress(holder, encodePosition(['ada', 'changes'], place), now);
-  expect(decode(`${today}-${holder.createdAt.getTime()}.0.7.1.${ID}`)).toMatchObject({ base: 0 });
-  expect(() => decode(`${today + 30}.0.7.0.`)).toThrow('expired');
+  expect(decode(`${today}-${holder.createdAt.getTime()}.0.7./plants.${ID}`)).toMatchObject({
+    base: 0,
+  });
+  expect(() => decode(`${today + 30}.0.7./plants.`)).toThrow('expired');
   for (const place of [
     '',
     '...',
