@@ -54,7 +54,7 @@ export function surfaceTables({ endpoints, reach, collections }: Surface): Table
     {
       title: 'Steps of a request',
       headings: ['#', 'steps'],
-      rows: chains.map((chain, index) => [String(index + 1), chain]),
+      rows: chains.map((chain, index) => [String(index + 1), inLines(chain.split(' '), 112)]),
     },
     {
       title: 'Plugins that a call may access',
@@ -87,11 +87,11 @@ function ownerCell(owner: Collection['owner'], sharding: Collection['sharding'])
   return 'shardKey' in sharding ? sharding.shardKey : 'shared';
 }
 
-/** Names in lines of at most 48 characters. */
-function inLines(names: readonly string[]): string {
+/** Names in lines of limited length. */
+function inLines(names: readonly string[], length = 48): string {
   return names
     .join(' ')
-    .replace(/(.{1,48})(?: |$)/g, '$1\n')
+    .replace(new RegExp(`(.{1,${length}})(?: |$)`, 'g'), '$1\n')
     .trimEnd();
 }
 
