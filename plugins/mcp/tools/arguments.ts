@@ -111,9 +111,8 @@ export class ToolArguments {
 
   /** The faults of the path parameters, for which REST responds that the record was not found. */
   idFaults(args: Given): string[] {
-    const given = this.#given(args);
     return Object.keys(this.#operation.params ?? {}).flatMap((name) => {
-      const value = given[name];
+      const value = givenOf(args[name], this.exactSchema.properties[name]);
       if (typeof value === 'string' && isUuid(value)) return [];
       return value === undefined ? `${name} is required.` : `${name} must be a UUID.`;
     });

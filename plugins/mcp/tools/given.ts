@@ -26,23 +26,35 @@ function itemsOf(values: readonly unknown[], item: Json | undefined): unknown[] 
   return items.length > 0 ? items : undefined;
 }
 
-/** The path of a field, such as `plants[1].name`, with the places of items among all that were given. */
-export function pathAsGiven(path: string, args: unknown): string {
-  let value = args;
-  return path.replace(/\[(\d+)\]|[^.[\]]+/g, (part, place: string | undefined) => {
-    if (place === undefined) {
-      value = isRecord(value) ? value[part] : undefined;
-      return part;
-    }
-    const given = Array.isArray(value) ? [...value.entries()].filter(isGiven) : [];
-    const [at, item] = given[Number(place)] ?? [place];
-    value = item;
-    return `[${at}]`;
-  });
+/**
+ * Returns the path of a field, such as `plants[1].name`, with the places of items among all that were given. It
+ * reads each list once, however many paths lead through it.
+ */
+export function pathsAsGiven(args: unknown): (path: string) => string {
+  const placesOf = new Map<unknown, number[]>();
+  const placesIn = (list: unknown): number[] => {
+    const known = placesOf.get(list) ?? placesOfGiven(list);
+    placesOf.set(list, known);
+    return known;
+  };
+  return (path) => {
+    let value = args;
+    return path.replace(/\[(\d+)\]|[^.[\]]+/g, (part, nth: string | undefined) => {
+      if (nth === undefined) {
+        value = isRecord(value) ? value[part] : undefined;
+        return part;
+      }
+      const place = placesIn(value)[Number(nth)];
+      value = Array.isArray(value) && place !== undefined ? value[place] : undefined;
+      return `[${place ?? nth}]`;
+    });
+  };
 }
 
-function isGiven([, value]: [number, unknown]): boolean {
-  return givenOf(value, {}) !== undefined;
+/** The places of the items of a list that {@link givenOf} leaves in it. */
+function placesOfGiven(list: unknown): number[] {
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((item, place) => (givenOf(item, {}) === undefined ? [] : place));
 }
 
 /** Unknown members stay, to be refused by name. */

@@ -11,7 +11,7 @@ import {
   validationError,
 } from '../../../src/core/errors';
 import type { CatalogTool } from './catalog';
-import { pathAsGiven } from './given';
+import { pathsAsGiven } from './given';
 import { MAX_LENGTH, withFirstItems } from './lengths';
 
 /** The result of an operation. */
@@ -38,8 +38,9 @@ export function errorResult(
   const message = error.message === rateLimited.meaning ? 'Too many requests.' : error.message;
   const idFaults = tool.arguments.idFaults(args);
   if (error.details) {
+    const asGiven = pathsAsGiven(args);
     const faults = error.details.map(({ field, message: ofField }, index) =>
-      (index === 0 ? message : ofField).replace(field, () => pathAsGiven(field, args)),
+      (index === 0 ? message : ofField).replace(field, () => asGiven(field)),
     );
     return failure(error.kind, [...idFaults, ...faults].join(' '), nextStep(error, tool));
   }
