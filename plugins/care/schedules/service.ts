@@ -101,7 +101,7 @@ export class ScheduleService {
   async update(tx: Transaction, id: string, body: UpdateSchedule): Promise<ScheduleView> {
     const before = await this.#schedules.get(tx, id);
     requireRule({ ...before, ...schedule.toChanges(body) });
-    return this.#present(tx, await this.#schedules.update(tx, id, body));
+    return this.#present(tx, await this.#schedules.update(tx, id, body, before));
   }
 
   /**

@@ -77,11 +77,16 @@ export class Resource<Stored extends SetOnCreate, CreateBody, PatchBody extends 
     return document;
   }
 
-  /** Changes the given fields; without any nothing changes. @throws ApiError if it does not exist */
-  async update(tx: Transaction, id: string, body: PatchBody): Promise<Stored> {
-    const before = await this.get(tx, id);
-    if (Object.keys(body).length === 0) return before;
-    const changes = { ...this.#definition.toChanges(body), updatedAt: updateOf(tx, [before]) };
+  /**
+   * Changes the given fields; without any nothing changes.
+   *
+   * @param before the record, if the transaction has read it
+   * @throws ApiError if it does not exist
+   */
+  async update(tx: Transaction, id: string, body: PatchBody, before?: Stored): Promise<Stored> {
+    const known = before ?? (await this.get(tx, id));
+    if (Object.keys(body).length === 0) return known;
+    const changes = { ...this.#definition.toChanges(body), updatedAt: updateOf(tx, [known]) };
     // Mongoose's types cannot handle a generic type of document.
     const update = { $set: changes } as UpdateQuery<Stored>;
     const updated = this.model.findOneAndUpdate({ _id: id }, update, { returnDocument: 'after' });
