@@ -6,7 +6,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { makeFolder } from '../core/disk';
-import { PREVIOUS_RELEASE } from '../core/settings/project';
+import { tooOld } from '../core/settings/project';
 import { codeOf, reasonOf } from '../core/values';
 import { ServersError } from './errors';
 
@@ -52,9 +52,7 @@ export class DataDirectory {
   static async open(dataDir: string): Promise<DataDirectory> {
     const wanted = path.resolve(dataDir);
     if (OBSOLETE.some((name) => existsSync(path.join(wanted, name)))) {
-      throw new ServersError(
-        `The data in ${wanted} is of a release before ${PREVIOUS_RELEASE}: open it with ${PREVIOUS_RELEASE}, which migrates it, before this release.`,
-      );
+      throw new ServersError(tooOld(`The data in ${wanted}`));
     }
     try {
       await makeFolder(wanted, 0o700);

@@ -22,4 +22,9 @@ function above(folder: string): string {
 }
 
 /** The release whose data this one opens, and migrates. */
-export const PREVIOUS_RELEASE = '1.2.0';
+const PREVIOUS_RELEASE = '1.2.0';
+
+/** Why data of a release before that one is refused. @param data such as "The data" */
+export function tooOld(data: string): string {
+  return `${data} is of a release before ${PREVIOUS_RELEASE}: open it with ${PREVIOUS_RELEASE}, which migrates it, before this release.`;
+}

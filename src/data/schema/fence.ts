@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 
 import { serviceUnavailable } from '../../core/errors';
 import type { Metrics } from '../../core/metrics';
-import { PREVIOUS_RELEASE, PROJECT } from '../../core/settings/project';
+import { PROJECT, tooOld } from '../../core/settings/project';
 import type { Database } from '../mongodb/database';
 import {
   type Migration,
@@ -54,9 +54,7 @@ export class KnownMigrations {
   /** @throws SchemaError if data with these migrations is too old */
   requireNotTooOld(done: readonly string[]): void {
     if (!this.isTooOld(done)) return;
-    throw new SchemaError(
-      `The data is of a release before ${PREVIOUS_RELEASE}: open it with ${PREVIOUS_RELEASE}, which migrates it, before this release.`,
-    );
+    throw new SchemaError(tooOld('The data'));
   }
 }
 
