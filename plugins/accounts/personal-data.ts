@@ -87,9 +87,7 @@ export class PersonalData {
    * @throws OperatorError if anything is left, which is a bug
    */
   async deleteUser(userId: string, onDeleted: (count: number) => void): Promise<void> {
-    if (await this.#accounts.exists({ _id: userId, ...NOT_DELETED })) {
-      await unlessGone(this.#host.transact(userId, (tx) => this.close(tx)));
-    }
+    await unlessGone(this.#host.transact(userId, (tx) => this.close(tx)));
     const turn = this.#turn();
     await turn.hold(
       () => this.#finish(turn, userId, onDeleted),
