@@ -189,7 +189,7 @@ test('a database with an interrupted restore is refused until the restore is rep
 
 test('a backup that is interrupted leaves no file', async () => {
   const uri = takeDatabase();
-  await new CommandLine(uri).json('user', 'list');
+  await new CommandLine(uri).json('token', 'create', '--user', 'ada');
   await withFillers(uri, (fillers) => fillers.insertOne({}));
   const ended = await endedAmidst(['backup', 'create', path.join(folder, 'a.tar.gz')], uri, {
     after: 'find',

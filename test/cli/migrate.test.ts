@@ -118,6 +118,10 @@ describe('a database that a command has created', () => {
 test('empty collections that a cluster sharded in advance are no older data', async () => {
   openDatabase();
   await client.db().createCollection('plants');
+  expect(await cli.run('backup', 'create')).toMatchObject({
+    code: 1,
+    stderr: 'The database is empty: there is nothing to archive.\n',
+  });
   await cli.json('token', 'create', '--user', 'ada');
   expect(await cli.json('migrate', 'status')).toMatchObject({ pending: [], isUpToDate: true });
   await dropDatabase();

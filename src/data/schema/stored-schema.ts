@@ -69,16 +69,14 @@ export class StoredSchema {
     return (await this.#inspect()).status;
   }
 
-  /** Whether the database is empty. */
+  /** Whether nothing is stored; a cluster may have sharded the collections in advance. */
   async isEmpty(): Promise<boolean> {
-    return isEmpty(await this.#collections());
+    return this.#isNew(await this.#collections(), await this.#done());
   }
 
   /** @throws SchemaError if a release before the previous one wrote the data */
   async requireNotTooOld(): Promise<void> {
-    this.#known.requireNotTooOld(
-      await this.#documents.distinct('_id', { finishedAt: { $ne: null } }),
-    );
+    this.#known.requireNotTooOld(await this.#done());
   }
 
   /** Returns whether this release may write to the data; indexes may be missing. */
@@ -148,10 +146,7 @@ export class StoredSchema {
     this.#known.requireKnown(documents);
     const isThere = (model: AnyModel): boolean => collections.has(model.collection.name);
     const models = this.#database.models;
-    const isTooOld = this.#known.isTooOld(done);
-    // A cluster may have sharded the collections in advance.
-    const isNew =
-      isEmpty(collections) || (isTooOld && !(await this.#haveDocuments(models.filter(isThere))));
+    const isNew = await this.#isNew(collections, done);
     if (!isNew) this.#known.requireNotTooOld(done);
     const differences = await Promise.all(models.filter(isThere).map(indexDifference));
     const indexes = differences.filter((each) => each.missing.length + each.obsolete.length > 0);
@@ -176,12 +171,18 @@ export class StoredSchema {
     };
   }
 
-  async #haveDocuments(models: readonly AnyModel[]): Promise<boolean> {
-    for (const { collection } of models) {
-      if (NOT_DATA.has(collection.name)) continue;
-      if (await this.#stored(collection.name).findOne()) return true;
+  #done(): Promise<string[]> {
+    return this.#documents.distinct('_id', { finishedAt: { $ne: null } });
+  }
+
+  async #isNew(collections: ReadonlySet<string>, done: readonly string[]): Promise<boolean> {
+    if ([...collections].every((name) => NOT_DATA.has(name))) return true;
+    if (!this.#known.isTooOld(done)) return false;
+    for (const { collection } of this.#database.models) {
+      if (!collections.has(collection.name) || NOT_DATA.has(collection.name)) continue;
+      if (await this.#stored(collection.name).findOne()) return false;
     }
-    return false;
+    return true;
   }
 
   /** A collection as such, without the rules of its model. */
@@ -244,7 +245,3 @@ export class StoredSchema {
 
 /** Collections that exist in an empty database too. */
 const NOT_DATA = new Set([migrationModel, leaseModel, logKeyModel].map(collectionOf));
-
-function isEmpty(collections: ReadonlySet<string>): boolean {
-  return [...collections].every((name) => NOT_DATA.has(name));
-}
