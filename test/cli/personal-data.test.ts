@@ -208,7 +208,7 @@ test('an account whose deletion was interrupted is locked, and the next deletion
 });
 
 test('jobs of a server do not fail on an account that is being deleted', async () => {
-  service.app.startJobs();
+  const server = await startService({ mongodbUri: service.mongodbUri });
   await userWithEverything(ada);
   const cutOff = accounts().data.deleteUser(ada, () => {
     throw new Error('Cut off.');
@@ -219,12 +219,13 @@ test('jobs of a server do not fail on an account that is being deleted', async (
   const begun = Date.now() / 1000;
   const job = { job_name: 'mark the events of deleted plants deleted' };
   await until(async () => {
-    const metrics = await scrape(service.url);
+    const metrics = await scrape(server.url);
     expect(valueOf(metrics, 'plantcare_job_failures_total', job)).toBe(0);
     const name = 'plantcare_job_last_success_timestamp_seconds';
     // A run in progress may have begun before the record existed.
     return (valueOf(metrics, name, job) ?? 0) > begun + 1;
   });
+  await server.close();
 });
 
 test('a deletion whose process is killed is finished by the next', async () => {
