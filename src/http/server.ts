@@ -6,15 +6,13 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import { Server as TcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Logger } from 'pino';
 
 import { type ApiError, methodNotAllowed, validationError } from '../core/errors';
 import type { Settings } from '../core/settings/settings';
-import { withTimeout } from '../core/async';
 import { defaultLimits, type HttpLimits } from './limits';
 import { tlsOptions } from './tls';
 import type { Metrics } from '../core/metrics';
@@ -29,12 +27,6 @@ const REPORT_MS = 60_000;
 export type RefusalStatus = number | 'none';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
-
-/** How long an open connection may still send a last request once the server closes. */
-const LAST_REQUEST_MS = 1000;
-
-/** After so many event loop turns without a new connection, none is waiting to be accepted. */
-const QUIET_TURNS = 20;
 
 /** How many requests a client may pipeline on one connection. */
 const MAX_AHEAD = 100;
@@ -112,18 +104,12 @@ export function createHttpServer(
 }
 
 /**
- * Stops accepting connections, then requests, and waits up to `patienceMs` for those in progress.
- * Returns how many were cut off.
+ * Stops accepting connections and requests, and waits up to `patienceMs` for those in progress. Returns
+ * how many were cut off.
  */
 export async function closeHttpServer(server: Server, patienceMs: number): Promise<number> {
   const deadline = performance.now() + patienceMs;
   const inProgress = () => [...(pendingOf.get(server)?.values() ?? [])].flat().length;
-  await withTimeout(LAST_REQUEST_MS, acceptWaiting(server));
-  const closed = new Promise((resolve) => server.once('close', resolve));
-  // Node's HTTP close would end idle connections at once, though a request may be on its way. It has no option
-  // against that: https://github.com/nodejs/node/issues/60617
-  TcpServer.prototype.close.call(server);
-  await withTimeout(LAST_REQUEST_MS, closed);
   server.close();
   while (inProgress() > 0 && performance.now() < deadline) await sleep(LOOK_MS);
   const cut = inProgress();
@@ -138,16 +124,6 @@ function queueOf(pending: Map<Duplex, Pending[]>, socket: Duplex): Pending[] {
   pending.set(socket, queue);
   socket.once('close', () => pending.delete(socket));
   return queue;
-}
-
-/** Waits until pending connections are accepted; the kernel would reset the others. */
-async function acceptWaiting(server: Server): Promise<void> {
-  let quiet = 0;
-  server.on('connection', () => {
-    quiet = 0;
-  });
-  // The event loop accepts one connection a turn, but not in every turn on a busy machine.
-  for (; quiet < QUIET_TURNS; quiet += 1) await setImmediate();
 }
 
 /** Returns the error for a request that Node's parser rejects; undefined if no response can be sent. */

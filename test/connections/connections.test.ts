@@ -70,6 +70,19 @@ function statusesOf(received: string): number[] {
   return [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 }
 
+test('a closing server finishes the requests in progress, and ends idle connections', async () => {
+  const { server, url } = await serve({});
+  const [busy, idle] = [await dial(url), await dial(url)];
+  const ended = [busy, idle].map(({ socket }) => once(socket, 'end'));
+  const last = get('/openapi.json', 'Connection: close\r\n');
+  busy.socket.write(get('/openapi.json').repeat(9) + last);
+  await until(() => busy.received.length > 0);
+  expect(await closeHttpServer(server, 60_000)).toBe(0);
+  await Promise.all(ended);
+  expect(statusesOf(busy.received)).toEqual(Array(10).fill(200));
+  expect(idle.received).toBe('');
+});
+
 describe('pipelined requests', () => {
   test('for the OpenAPI document do not delay other clients', async () => {
     const { url } = await serve({});
