@@ -86,10 +86,10 @@ test-clients: dist-test/.built test/clients/node_modules/.installed ## test gene
 test-deploy: dist-test/.built ## lint deploy/ and .github/, and run the steps of the Dockerfile
 	@npx jest test/deploy
 
-test-soak: dist/.built ## run ten minutes (SOAK_SECONDS) of load and faults; check for leaks and lost data
+test-soak: dist-test/.built ## run ten minutes (SOAK_SECONDS) of load and faults; check for leaks and lost data
 	@node --require ./test/servers/register.cjs test/soak/soak.ts
 
-test-hostile: dist/.built ## attack from one account, a minute (HOSTILE_SECONDS) each over HTTP and HTTPS, then with 10,500 clients
+test-hostile: dist-test/.built ## attack from one account, a minute (HOSTILE_SECONDS) each over HTTP and HTTPS, then with 10,500 clients
 	@node --require ./test/servers/register.cjs test/hostile/hostile.ts
 
 dev: node_modules/.installed ## serve the sources, and restart on every edit

@@ -1,3 +1,5 @@
+import { constants, setPriority } from 'node:os';
+
 import { attacksOn, type Target } from './attacks';
 
 const CONNECTIONS = 16;
@@ -10,6 +12,8 @@ export type AttackReport = Record<string, Record<string, number>>;
  * keeps reporting the responses to its parent.
  */
 function main(): void {
+  // Attackers have machines of their own.
+  setPriority(constants.priority.PRIORITY_LOW);
   // The message of its parent.
   const target = JSON.parse(process.env['TARGET'] ?? '') as Target;
   const attacks = attacksOn(target);
