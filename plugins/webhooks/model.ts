@@ -4,16 +4,7 @@ import { ErrorCode } from '../../src/core/errors';
 import { sharedModel } from '../../src/data/model/models';
 import type { CreateBody, Document, PatchBody } from '../../src/fields/field';
 import { defineRecord } from '../../src/fields/record';
-import {
-  boolean,
-  integer,
-  oneOf,
-  someOf,
-  text,
-  timestamp,
-  url,
-  uuid,
-} from '../../src/fields/types';
+import { boolean, oneOf, someOf, text, timestamp, url, uuid } from '../../src/fields/types';
 
 /** How many webhooks a backend may have, as at GitHub: each event is written once for each of them. */
 export const MAX_WEBHOOKS = 20;
@@ -82,56 +73,6 @@ export const webhookModel = sharedModel<Webhook>(
     .index({ userId: 1, createdAt: 1, _id: 1 })
     // The active ones, for each event.
     .index({ active: 1 }),
-);
-
-/** One event for one webhook. Ids order the events of one transaction. */
-export const delivery = defineRecord({
-  id: id.describe('Its `webhook-id` header'),
-  type: text().readOnly().example('plant.created'),
-  userId: text().readOnly().describe('The account of the event').example('ada'),
-  status: oneOf(['waiting', 'delivered', 'dropped'])
-    .readOnly()
-    .describe('`dropped`: its day ended before it could be delivered'),
-  attempts: integer().readOnly(),
-  createdAt: moment,
-  nextAttemptAt: timestamp().optional().readOnly().describe('Null once finished'),
-  lastAttemptAt: timestamp().optional().readOnly(),
-  responseStatus: integer().optional().readOnly().describe('Of the last attempt'),
-  error: text().optional().readOnly().describe('Why the last attempt failed'),
-  webhookId: uuid().internal(),
-  body: text().internal(),
-  /** When its account was created: an earlier account may have had the same id. */
-  since: timestamp().internal(),
-  /** The revision of its account after the event. */
-  revision: integer().internal(),
-  /** When an attempt first failed. */
-  failingSince: timestamp().optional().internal(),
-  /** The time zone in which it is dropped when the day of the event is over; null: never. */
-  dayIn: text().optional().internal(),
-  /** Whether its account is deleted, so that it is deleted once delivered. */
-  isLast: boolean().internal(),
-  expiresAt: timestamp().internal(),
-});
-export type Delivery = Document<typeof delivery.fields>;
-
-const waiting = { partialFilterExpression: { status: 'waiting' } };
-
-export const deliveryModel = sharedModel<Delivery>(
-  'Delivery',
-  'it belongs to one account and to the backend of another, and may outlive the first',
-  { oneShard: 'it is looked up by its id, webhook or account, and lasts for days' },
-  new Schema(delivery.paths, { collection: 'webhookDeliveries' })
-    // The list of a webhook, newest first, and its oldest finished deliveries.
-    .index({ webhookId: 1, createdAt: -1, _id: 1 })
-    // The accounts with due deliveries.
-    .index({ webhookId: 1, nextAttemptAt: 1, userId: 1 }, waiting)
-    // The waiting deliveries of an account, in order.
-    .index({ webhookId: 1, userId: 1, since: 1, revision: 1, createdAt: 1, _id: 1 }, waiting)
-    // The oldest waiting delivery.
-    .index({ webhookId: 1, createdAt: 1 }, waiting)
-    // The deliveries of an account, for export and deletion.
-    .index({ userId: 1, createdAt: 1 })
-    .index({ expiresAt: 1 }, { expireAfterSeconds: 0 }),
 );
 
 interface Progress {

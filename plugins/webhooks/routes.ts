@@ -5,7 +5,8 @@ import { page, type PageQuery, pageQuery } from '../../src/fields/page';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { MANAGE_SCOPE } from '../accounts';
 import { adminPortSetting } from '../backend';
-import { delivery, webhook, webhookLimitReached, webhookNotFound } from './model';
+import { delivery } from '../deliveries';
+import { webhook, webhookLimitReached, webhookNotFound } from './model';
 import type { Webhooks } from './service';
 
 const webhookView = named('Webhook', webhook.view);

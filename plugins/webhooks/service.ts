@@ -1,19 +1,17 @@
-import { randomBytes } from 'node:crypto';
-
 import { fieldError } from '../../src/core/errors';
 import { unlessGone } from '../../src/core/identity';
 import { idText, newId } from '../../src/core/ids';
 import type { Act } from '../../src/data/audit/entry';
 import type { Tenant } from '../../src/data/model/models';
-import { decodeCursor, encodeCursor, inRange, newestFirst, pageOf } from '../../src/data/page';
+import { decodeCursor, encodeCursor, pageOf } from '../../src/data/page';
 import { LIST_ORDER } from '../../src/data/model/resource';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { PageQuery } from '../../src/fields/page';
 import type { Host } from '../../src/plugins/host';
+import { type Deliveries, delivery, newSigningSecret } from '../deliveries';
 import {
   type CreateWebhook,
-  delivery,
-  deliveryModel,
+  type EventName,
   type InactiveReason,
   MAX_WEBHOOKS,
   type UpdateWebhook,
@@ -24,21 +22,27 @@ import {
   webhookNotFound,
 } from './model';
 import { deliveryOf, eventOf } from './outbox';
-import { waitingFor } from './queue';
-import { SECRET_PREFIX, type Sender } from './sender';
 
 /** Webhooks as their backend manages them. */
 export class Webhooks {
   readonly #webhooks;
-  readonly #deliveries;
+  readonly #deliveries: Deliveries;
   readonly #host: Host;
-  readonly #sender: Sender;
 
-  constructor(host: Host, sender: Sender) {
+  constructor(host: Host, deliveries: Deliveries) {
     this.#host = host;
-    this.#sender = sender;
+    this.#deliveries = deliveries;
     this.#webhooks = host.model(webhookModel);
-    this.#deliveries = host.model(deliveryModel);
+  }
+
+  /** The webhooks that are on. */
+  async active(): Promise<Webhook[]> {
+    return this.#webhooks.find({ active: true }).lean();
+  }
+
+  /** Those that subscribe to an event. */
+  async subscribed(type: EventName): Promise<Webhook[]> {
+    return (await this.active()).filter(({ events }) => events.includes(type));
   }
 
   /** The webhooks of a backend, oldest first. */
@@ -57,8 +61,7 @@ export class Webhooks {
   /** @throws ApiError webhook_limit_reached, validation_error for a URL that is not allowed */
   async create(tx: Transaction, body: CreateWebhook) {
     const { userId, session, now } = tx;
-    const isUrl = URL.canParse(body.url);
-    const fault = isUrl ? this.#sender.faultOf(new URL(body.url)) : 'must be a URL';
+    const fault = this.#deliveries.poster.faultOf(body.url);
     if (fault !== undefined) throw fieldError('url', `url ${fault}.`);
     if ((await this.count(tx)) >= MAX_WEBHOOKS) throw webhookLimitReached.error();
     const made = webhook.toDocument(body, {
@@ -66,7 +69,7 @@ export class Webhooks {
       userId,
       createdAt: now,
       isResumed: false,
-      secret: SECRET_PREFIX + randomBytes(32).toString('base64'),
+      secret: newSigningSecret(),
       inactiveReason: body.active ? null : 'paused',
     });
     await this.#webhooks.bulkWrite([{ insertOne: { document: made } }], { session });
@@ -106,14 +109,13 @@ export class Webhooks {
   async test(tx: Transaction, id: string) {
     const found = await this.#get(tx, id);
     const { session, userId } = tx;
+    const type = 'webhook.test';
     // A backend has no deliveries but tests.
-    const $set = { nextAttemptAt: tx.now };
-    const filter = { ...waitingFor(found), userId };
-    const options = { session, returnDocument: 'after' } as const;
-    const waiting = await this.#deliveries.findOneAndUpdate(filter, { $set }, options).lean();
+    const about = { userId, type };
+    const waiting = await this.#deliveries.hasten(session, found, about, tx.now);
     if (waiting) return delivery.toView(waiting);
-    const made = deliveryOf(found, eventOf(tx, 'webhook.test', { webhookId: id }));
-    await this.#deliveries.bulkWrite([{ insertOne: { document: made } }], { session });
+    const made = deliveryOf(found, eventOf(tx, type, { webhookId: id }));
+    await this.#deliveries.insert(session, [made]);
     return delivery.toView(made);
   }
 
@@ -123,14 +125,10 @@ export class Webhooks {
    * @throws ApiError webhook_not_found, invalid_cursor
    */
   async deliveries(tenant: Tenant, id: string, { limit, cursor }: PageQuery) {
-    await this.#get(tenant, id);
+    const which = await this.#get(tenant, id);
     const list = [tenant.userId, '/api/webhooks/{id}/deliveries', id.toLowerCase()] as const;
     const after = cursor === undefined ? undefined : decodeCursor(list, cursor);
-    const query = this.#deliveries.find({ webhookId: id, ...inRange('createdAt', { after }) });
-    const found = await query
-      .sort(newestFirst('createdAt'))
-      .limit(limit + 1)
-      .lean();
+    const found = await this.#deliveries.list(which, after, limit + 1);
     return pageOf(
       { found, limit },
       async function* (deliveries) {

@@ -3,15 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { v5 } from 'uuid';
 
 import type { Account } from '../../src/core/identity';
-import { anyOf, idText, type StoredId, toStoredId } from '../../src/core/ids';
+import { idText, type StoredId, toStoredId } from '../../src/core/ids';
 import { calendarOf, timeOfDay } from '../../src/core/time';
-import type { Host } from '../../src/plugins/host';
 import type { Job } from '../../src/plugins/plugin';
 import type { Accounts } from '../accounts';
 import type { Care } from '../care';
-import { deliveryModel, type EventName, type Webhook } from './model';
+import type { Deliveries } from '../deliveries';
+import type { EventName, Webhook } from './model';
 import { type AccountEvent, deliveryOf } from './outbox';
-import type { DeliveryQueue } from './queue';
+import type { Webhooks } from './service';
 import { type Step, timedJob, type TimedEvent, type TimedJobDependencies } from './timed-job';
 
 /** How many items an event has at most. */
@@ -19,20 +19,25 @@ const MAX_ITEMS = 100;
 /** The pause after each account, as a multiple of the time that it took: requests come first. */
 const PAUSE_RATIO = 3;
 
+interface Dependencies extends TimedJobDependencies {
+  care: Care;
+  deliveries: Deliveries;
+}
+
 /** Records the events that only time causes: care that is due, and tiers that have ended. */
 export class TimedEvents {
   readonly #dependencies: TimedJobDependencies;
   readonly #accounts: Accounts;
   readonly #care: Care;
-  readonly #queue: DeliveryQueue;
-  readonly #deliveries;
+  readonly #webhooks: Webhooks;
+  readonly #deliveries: Deliveries;
 
-  constructor(host: Host, accounts: Accounts, care: Care, queue: DeliveryQueue) {
-    this.#dependencies = { host, accounts, queue };
-    this.#accounts = accounts;
-    this.#care = care;
-    this.#queue = queue;
-    this.#deliveries = host.model(deliveryModel);
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+    this.#accounts = dependencies.accounts;
+    this.#care = dependencies.care;
+    this.#webhooks = dependencies.webhooks;
+    this.#deliveries = dependencies.deliveries;
   }
 
   /** Reminders of many accounts take long, and must not delay the other events. */
@@ -53,7 +58,7 @@ export class TimedEvents {
   }
 
   async *#reminders(after: Date, now: Date): AsyncGenerator<Step> {
-    if ((await this.#queue.subscribed('care.due')).length === 0) return;
+    if ((await this.#webhooks.subscribed('care.due')).length === 0) return;
     for (const { timezone, userId } of await this.#accounts.lists.timezones()) {
       let span: Span;
       try {
@@ -69,7 +74,7 @@ export class TimedEvents {
       const { day, from, to } = span;
       for await (const accounts of this.#accounts.lists.toRemind(timezone, from, to)) {
         // Webhooks may have been switched on or off meanwhile.
-        const webhooks = await this.#queue.subscribed('care.due');
+        const webhooks = await this.#webhooks.subscribed('care.due');
         for (const account of await this.#notReminded(accounts, webhooks, day)) {
           const run = (): Promise<void> => this.#remind(webhooks, account, now);
           yield { userId: account.id, at: now, run };
@@ -79,7 +84,7 @@ export class TimedEvents {
   }
 
   async *#tiers(after: Date, now: Date): AsyncGenerator<Step> {
-    const webhooks = await this.#queue.subscribed('tier.changed');
+    const webhooks = await this.#webhooks.subscribed('tier.changed');
     for await (const accounts of this.#accounts.lists.lapsed(after, now)) {
       for (const account of accounts) {
         const run = (): Promise<void> => this.#endTier(webhooks, account, now);
@@ -98,9 +103,7 @@ export class TimedEvents {
     const last = webhooks.at(-1);
     if (!last) return [];
     const all = accounts.map((account) => ({ account, id: idOf(last, account, 'care.due', day) }));
-    const ids = anyOf(all.map(({ id }) => id));
-    const found = await this.#deliveries.find({ _id: ids }, '_id').lean();
-    const done = new Set(found.map(({ _id }) => idText(_id)));
+    const done = await this.#deliveries.existing(all.map(({ id }) => id));
     return all.filter(({ id }) => !done.has(idText(id))).map(({ account }) => account);
   }
 
@@ -137,12 +140,12 @@ export class TimedEvents {
     if (webhooks.length === 0) return;
     const { id: userId, createdAt: since, revision } = account;
     const event = { ...details, type, userId, since, revision, createdAt: new Date() };
-    const writes = webhooks.map((webhook) => {
-      const _id = idOf(webhook, account, type, key);
-      const { _id: _, ...delivery } = deliveryOf(webhook, event);
-      return { updateOne: { filter: { _id }, update: { $setOnInsert: delivery }, upsert: true } };
-    });
-    await this.#deliveries.bulkWrite(writes);
+    await this.#deliveries.insertMissing(
+      webhooks.map((webhook) => ({
+        ...deliveryOf(webhook, event),
+        _id: idOf(webhook, account, type, key),
+      })),
+    );
   }
 }
 

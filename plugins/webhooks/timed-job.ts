@@ -4,7 +4,7 @@ import type { Host } from '../../src/plugins/host';
 import type { Job } from '../../src/plugins/plugin';
 import type { Accounts } from '../accounts';
 import { type EventName, progressModel, type Webhook } from './model';
-import type { DeliveryQueue } from './queue';
+import type { Webhooks } from './service';
 
 /** How many failed accounts are stored. If there are more, all accounts are tried again. */
 const MAX_FAILED = 1000;
@@ -12,7 +12,7 @@ const MAX_FAILED = 1000;
 export interface TimedJobDependencies {
   host: Host;
   accounts: Accounts;
-  queue: DeliveryQueue;
+  webhooks: Webhooks;
 }
 
 /** Records the event of one account. */
@@ -38,7 +38,7 @@ export interface TimedEvent {
  * An account that fails delays no other, and is tried again each minute.
  */
 export function timedJob(
-  { host, accounts, queue }: TimedJobDependencies,
+  { host, accounts, webhooks: all }: TimedJobDependencies,
   { name, type, steps, record }: TimedEvent,
 ): Job {
   const progress = host.model(progressModel);
@@ -48,7 +48,7 @@ export function timedJob(
   /** Tries accounts again, as they are now. */
   async function* again(failed: readonly Pick<Step, 'userId' | 'at'>[]): AsyncGenerator<Step> {
     if (failed.length === 0) return;
-    const webhooks = await queue.subscribed(type);
+    const webhooks = await all.subscribed(type);
     for (const { userId, at } of failed) {
       const run = async (): Promise<void> => {
         const account = await accounts.person(userId);

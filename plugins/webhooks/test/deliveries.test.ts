@@ -165,6 +165,20 @@ test('a failed delivery is retried, and later ones of its account wait for it', 
   expect(await webhookAt(path)).toMatchObject({ active: true, failingSince: null });
 });
 
+test('a delivery that an earlier version left waiting is sent', async () => {
+  const { secret } = await webhookOf(shop, receiver.url, 'plant.created');
+  const ada = await person();
+  await ada.plant();
+  // 1.2.0 sent webhooks only.
+  await service.app.database.connection
+    .collection('webhookDeliveries')
+    .updateOne({ userId: ada.id }, { $unset: { destinationId: 1, dropAt: 1 } });
+  await deliver();
+  const [message] = receiver.of(ada.id);
+  if (message) verify(secret, message);
+  expect(receiver.typesOf(ada.id)).toEqual(['plant.created']);
+});
+
 test('the time between two attempts doubles to an hour', async () => {
   receiver.answer = () => 500;
   const { path } = await webhookOf(shop, receiver.url, 'plant.created');

@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 
@@ -7,23 +6,16 @@ import {
   lookUpPublic,
   PrivateAddressError,
 } from '../../src/core/http/public-address';
-import { idText } from '../../src/core/ids';
 import { PROJECT } from '../../src/core/settings/project';
-import type { Delivery, Webhook } from './model';
-import type { Outcome } from './queue';
+import { type Outcome, TIMEOUT_MS } from './channel';
 
-/** How long an attempt may take. */
-export const TIMEOUT_MS = 10_000;
 /** How much of a response body is read. */
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** The prefix of signing secrets; the key follows in base64. */
-export const SECRET_PREFIX = 'whsec_';
-
 const NOT_PUBLIC = 'must be a public address';
 
-/** Sends deliveries, signed according to Standard Webhooks. */
-export class Sender {
+/** Posts to URLs that others chose, and to no private address. */
+export class Poster {
   readonly #allowPrivate: boolean;
   readonly #http = new http.Agent({ keepAlive: true });
   readonly #https = new https.Agent({ keepAlive: true });
@@ -36,20 +28,25 @@ export class Sender {
    * Returns why a URL is not allowed, without its subject; undefined when it is. Names are resolved,
    * and their addresses checked, with each connection.
    */
-  faultOf(url: URL): string | undefined {
+  faultOf(text: string): string | undefined {
+    if (!URL.canParse(text)) return 'must be a URL';
+    const url = new URL(text);
     if (url.username || url.password) return 'must not have a user or password';
     if (this.#allowPrivate) return undefined;
     if (url.protocol !== 'https:') return 'must begin with https';
     return isPrivateAddress(url) ? NOT_PUBLIC : undefined;
   }
 
-  /** Makes one attempt. A redirect is a response like any other. */
-  async send(webhook: Webhook, delivery: Delivery): Promise<Outcome> {
-    const url = new URL(webhook.url);
+  /** Makes one attempt. Any 2xx is a success; a redirect is a response like any other. */
+  async post(
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    body: string | Buffer,
+  ): Promise<Outcome> {
     const fault = this.faultOf(url);
     if (fault !== undefined) return { status: null, error: `The URL ${fault}.` };
     try {
-      const status = await this.#post(url, headersOf(webhook, delivery), delivery.body);
+      const status = await this.#post(new URL(url), headers, body);
       const isSuccess = status >= 200 && status <= 299;
       return { status, error: isSuccess ? null : `The response status was ${status}.` };
     } catch (error) {
@@ -64,11 +61,15 @@ export class Sender {
   }
 
   /** Returns the status, once the body was read or cut off. */
-  #post(url: URL, headers: Record<string, string>, body: string): Promise<number> {
+  #post(
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    body: string | Buffer,
+  ): Promise<number> {
     const isSecure = url.protocol === 'https:';
     const options = {
       method: 'POST',
-      headers,
+      headers: { 'user-agent': `${PROJECT.name}/${PROJECT.version}`, ...headers },
       agent: isSecure ? this.#https : this.#http,
       signal: AbortSignal.timeout(TIMEOUT_MS),
       ...(this.#allowPrivate ? {} : { lookup: lookUpPublic }),
@@ -100,20 +101,7 @@ export class Sender {
   }
 }
 
-function headersOf({ secret }: Webhook, { _id, body }: Delivery): Record<string, string> {
-  const [id, timestamp] = [idText(_id), String(Math.floor(Date.now() / 1000))];
-  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
-  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
-  return {
-    'content-type': 'application/json',
-    'user-agent': `${PROJECT.name}/${PROJECT.version}`,
-    'webhook-id': id,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': `v1,${signature}`,
-  };
-}
-
-/** Describes a failure for the backend. The messages of errors name hosts and paths of this machine. */
+/** Describes a failure for others. The messages of errors name hosts and paths of this machine. */
 function sentenceFor(error: unknown): string {
   if (error instanceof PrivateAddressError) return `The URL ${NOT_PUBLIC}.`;
   if (!(error instanceof Error)) return 'The connection failed.';

@@ -1,0 +1,137 @@
+import type { ClientSession, QueryFilter } from 'mongoose';
+
+import { anyOf, asUuid, idText, type StoredId } from '../../src/core/ids';
+import type { Reading } from '../../src/core/metrics';
+import { batchesOf } from '../../src/data/model/batches';
+import { inRange, newestFirst, type Position } from '../../src/data/page';
+import type { Host } from '../../src/plugins/host';
+import type { Channel, Lane } from './channel';
+import type { Dispatcher } from './dispatcher';
+import { type Delivery, deliveryModel, laneOf } from './model';
+import type { Poster } from './poster';
+import { waitingFor } from './queue';
+
+/** How many deliveries one command deletes. */
+const CHUNK = 1000;
+
+type Id = Pick<Lane, '_id'>;
+
+/** Stored deliveries, and the channels that send them. */
+export class Deliveries {
+  readonly poster: Poster;
+  readonly #dispatcher: Dispatcher;
+  readonly #deliveries;
+  /** The lanes of channels that have only one. */
+  readonly #single: StoredId[] = [];
+
+  constructor(host: Host, dispatcher: Dispatcher, poster: Poster) {
+    this.poster = poster;
+    this.#dispatcher = dispatcher;
+    this.#deliveries = host.model(deliveryModel);
+  }
+
+  /** Sends the deliveries of a channel from now on; returns its metrics. */
+  open(channel: Channel): Reading[] {
+    if (!channel.lanes) this.#single.push(laneOf(channel.name));
+    return this.#dispatcher.open(channel);
+  }
+
+  /** Adds new deliveries in the transaction that causes them. */
+  async insert(session: ClientSession, deliveries: readonly Delivery[]): Promise<void> {
+    const writes = deliveries.map((document) => ({ insertOne: { document } }));
+    await this.#deliveries.bulkWrite(writes, { session });
+  }
+
+  /** Adds those of some deliveries whose ids are new. */
+  async insertMissing(deliveries: readonly Delivery[]): Promise<void> {
+    const writes = deliveries.map(({ _id, ...delivery }) => ({
+      updateOne: { filter: { _id }, update: { $setOnInsert: delivery }, upsert: true },
+    }));
+    await this.#deliveries.bulkWrite(writes);
+  }
+
+  /** Which of some ids are those of stored deliveries, as texts. */
+  async existing(ids: readonly StoredId[]): Promise<Set<string>> {
+    const found = await this.#deliveries.find({ _id: anyOf(ids) }, '_id').lean();
+    return new Set(found.map(({ _id }) => idText(_id)));
+  }
+
+  /** The deliveries of a lane, newest first. */
+  async list(lane: Id, after: Position | undefined, limit: number): Promise<Delivery[]> {
+    const inLane = { webhookId: asUuid(lane._id), ...inRange('createdAt', { after }) };
+    return this.#deliveries.find(inLane).sort(newestFirst('createdAt')).limit(limit).lean();
+  }
+
+  /** Makes the waiting delivery of a type about an account due; returns it, if there is one. */
+  async hasten(
+    session: ClientSession,
+    lane: Id,
+    about: Pick<Delivery, 'userId' | 'type'>,
+    nextAttemptAt: Date,
+  ): Promise<Delivery | null> {
+    const filter = { ...waitingFor(lane), ...about };
+    const options = { session, returnDocument: 'after' } as const;
+    return this.#deliveries.findOneAndUpdate(filter, { $set: { nextAttemptAt } }, options).lean();
+  }
+
+  /** The lanes with deliveries, but for those of channels that have only one. */
+  async lanes(): Promise<StoredId[]> {
+    const found = await this.#deliveries.aggregate<{ _id: StoredId }>([
+      { $sort: { webhookId: 1 } },
+      { $group: { _id: '$webhookId' } },
+    ]);
+    const single = new Set(this.#single.map(idText));
+    return found.map(({ _id }) => _id).filter((id) => !single.has(String(id)));
+  }
+
+  async countWaiting(lane: Id): Promise<number> {
+    return this.#deliveries.countDocuments(waitingFor(lane));
+  }
+
+  async countFinished(lane: Id): Promise<number> {
+    return this.#deliveries.countDocuments(finishedOf(lane));
+  }
+
+  /** Deletes the oldest finished deliveries of a lane, at most {@link CHUNK}; returns how many. */
+  deleteFinished(lane: Id, limit: number): Promise<number> {
+    return this.#deleteSome(finishedOf(lane), limit);
+  }
+
+  /** Deletes deliveries of a lane, at most {@link CHUNK}; returns how many. */
+  deleteOf({ _id }: Id): Promise<number> {
+    return this.#deleteSome({ webhookId: asUuid(_id) });
+  }
+
+  /** How many deliveries an account has, without those that outlive it. */
+  count(userId: string): Promise<number> {
+    return this.#deliveries.countDocuments(ofAccount(userId)).exec();
+  }
+
+  async *export(userId: string): AsyncGenerator<object[]> {
+    for await (const batch of batchesOf(this.#deliveries.find(ofAccount(userId)).lean())) {
+      yield batch.map(({ body, status }) => ({ body: JSON.parse(body) as object, status }));
+    }
+  }
+
+  /** Deletes the deliveries of a closed account; those that wait for a backend once delivered. */
+  async erase(userId: string): Promise<void> {
+    const all = ofAccount(userId);
+    while ((await this.#deleteSome({ ...all, webhookId: anyOf(this.#single) })) > 0);
+    await this.#deliveries.updateMany({ ...all, status: 'waiting' }, { $set: { isLast: true } });
+    while ((await this.#deleteSome(all)) > 0);
+  }
+
+  async #deleteSome(filter: QueryFilter<Delivery>, limit = CHUNK): Promise<number> {
+    const found = this.#deliveries.find(filter).select('_id').sort({ createdAt: 1 });
+    const ids = (await found.limit(Math.min(limit, CHUNK)).lean()).map(({ _id }) => _id);
+    return (await this.#deliveries.deleteMany({ _id: anyOf(ids) })).deletedCount;
+  }
+}
+
+function finishedOf({ _id }: Id) {
+  return { webhookId: asUuid(_id), status: { $ne: 'waiting' as const } };
+}
+
+function ofAccount(userId: string) {
+  return { userId, isLast: false, type: { $ne: 'account.deleted' } };
+}
