@@ -5,7 +5,7 @@ SHELL := bash
 
 SOURCES := $(shell find src plugins -name '*.[jt]s' ! -name '*.test.ts') tsconfig.json tsconfig.build.json
 
-.PHONY: help supported-node install hooks build run cli seed test test-all test-nightly test-node24 test-network test-clients test-deploy test-soak test-hostile dev lint format typecheck bench-checks bench bench-scale bench-tools audit docs reports release clean
+.PHONY: help supported-node install hooks build run cli seed test test-all coverage test-nightly test-node24 test-network test-clients test-deploy test-soak test-hostile dev lint format typecheck bench-checks bench bench-scale bench-tools audit docs reports release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,19 +55,19 @@ WAITING := test/backup/ test/cli/ test/connections/ test/docs/ test/faults/ test
 test: dist-test/.built ## check format, lint and types, and run the fast tests
 	@checks=$$(mktemp); \
 	  nice npm run --silent checks >"$$checks" 2>&1 & pid=$$!; \
-	  npx jest $(COVERAGE) $(COMPUTING); tests=$$?; \
+	  npx jest $(COMPUTING); tests=$$?; \
 	  wait $$pid; faults=$$?; [ $$faults = 0 ] || cat "$$checks"; rm -f "$$checks"; \
 	  [ $$faults = 0 ] && [ $$tests = 0 ]
 
-test-all: dist/.built dist-test/.built bench-checks ## also run the slow tests, and check coverage
-	@rm -rf coverage; \
-	  $(MAKE) --no-print-directory test COVERAGE='--coverage --coverageReporters json --coverageDirectory coverage/computing'; \
-	  computing=$$?; \
-	  npx jest --coverage --coverageReporters json --coverageDirectory coverage/waiting $(WAITING) && \
-	  [ $$computing = 0 ] && node test/support/coverage.js
+test-all: dist/.built dist-test/.built bench-checks ## also run the slow tests
+	@$(MAKE) --no-print-directory test; computing=$$?; \
+	  npx jest $(WAITING) && [ $$computing = 0 ]
+
+coverage: dist/.built dist-test/.built ## run all these tests, and write what they reach to coverage/
+	@npx jest --coverage $(COMPUTING) $(WAITING)
 
 test-nightly: ## run everything that needs browsers, downloads, another Node or much time
-	@$(MAKE) --no-print-directory --keep-going test-node24 test-clients test-deploy test-network test-soak test-hostile bench bench-scale bench-tools reports
+	@$(MAKE) --no-print-directory --keep-going coverage test-node24 test-clients test-deploy test-network test-soak test-hostile bench bench-scale bench-tools reports
 
 test-node24: ## run make test on Node 24, downloaded by npm
 	@npx --yes --package "node-$$(node -p '`$${process.platform}-$${process.arch}`')@24" -- $(MAKE) --no-print-directory test

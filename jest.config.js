@@ -30,6 +30,6 @@ module.exports = {
   // The program runs built (test/support/environment.ts); what tests of the inside load, runs as it is.
   coverageProvider: 'v8',
   collectCoverageFrom: ['{,dist-test/}{src,plugins}/**/*.{js,ts}', '!**/*.test.ts', '!**/test/**'],
-  coverageReporters: ['json', 'text'],
+  coverageReporters: ['html', 'text-summary'],
   maxWorkers: 3,
 };
