@@ -21,7 +21,7 @@ const TURN = 500;
 interface Reading {
   /** Identifies the list: a cursor is valid for the same list only. */
   list: readonly unknown[];
-  /** The fields of an item that identify it and determine its place in the list. */
+  /** The fields of an item that identify it and determine its position in the list. */
   itemKey: readonly string[];
   /** Reads the page again with fewer items. */
   readPage: (limit: number) => Promise<unknown>;
@@ -34,18 +34,18 @@ interface Reading {
  * @throws ApiError invalid_cursor
  */
 export async function pageOfRead(
-  answer: unknown,
+  result: unknown,
   { maxLength, limit, cursor }: PageInput,
   { list, itemKey, readPage }: Reading,
 ): Promise<object> {
-  if (isPage(answer)) {
-    const fitting = countFitting(answer, maxLength);
-    if (fitting === answer.items.length) return answer;
+  if (isPage(result)) {
+    const fitting = countFitting(result, maxLength);
+    if (fitting === result.items.length) return result;
     // Its items may have changed meanwhile.
     const shorter = await readPage(fitting);
     return pageOfRead(shorter, { maxLength, limit }, { list, itemKey, readPage });
   }
-  const whole = isRecord(answer) && !isAsyncIterable(answer) ? answer : { items: answer };
+  const whole = isRecord(result) && !isAsyncIterable(result) ? result : { items: result };
   const after = cursor === undefined ? undefined : positionOf(list, cursor);
   const others = JSON.stringify({ ...whole, items: [] }).length;
   const reader = new PageReader(after, { limit, maxLength: maxLength - others - MAX_ENDING });
@@ -61,7 +61,7 @@ export async function pageOfRead(
   };
 }
 
-/** A place in a list that may have changed since: after these items. */
+/** A position in a list that may have changed since: after these items. */
 interface Position {
   marks: readonly string[];
   /** The index of the first of them. */
@@ -71,7 +71,7 @@ interface Position {
 /** Picks a page out of the items of a list. */
 class PageReader {
   items: unknown[] = [];
-  /** The place after the page, if more items follow. */
+  /** The position after the page, if more items follow. */
   next: Position | undefined;
   readonly #after: Position;
   readonly #limit: number;
@@ -148,8 +148,8 @@ async function* itemsOf(list: unknown): AsyncGenerator {
   }
 }
 
-function isPage(answer: unknown): answer is Page<unknown> {
-  return isRecord(answer) && Array.isArray(answer['items']) && 'nextCursor' in answer;
+function isPage(result: unknown): result is Page<unknown> {
+  return isRecord(result) && Array.isArray(result['items']) && 'nextCursor' in result;
 }
 
 /** How many items of a page fit; at least one. */

@@ -134,19 +134,23 @@ test('a server keeps writing during a migration that allows it', async () => {
   await service.anonymous.get('/readyz').expect(200);
 });
 
+/** The environment of a server with a data directory of its own. */
+async function serverEnv() {
+  return {
+    ...NO_LIMITS,
+    MONGODB_URI: uri,
+    REDIS_URL: process.env['TEST_REDIS_URL'],
+    DATA_DIR: await temporaryFolder(),
+    LOG_LEVEL: 'silent',
+  };
+}
+
 test('a server that is stopped during a migration lets the next ones continue at once', async () => {
   const { id } = await user.plant();
   for (let nth = 0; nth < 7; nth += 1) await user.event(id);
   const plugins = laterPlugins();
   const optionsOf = async () => {
-    const env = {
-      ...NO_LIMITS,
-      MONGODB_URI: uri,
-      REDIS_URL: process.env['TEST_REDIS_URL'],
-      DATA_DIR: await temporaryFolder(),
-      LOG_LEVEL: 'silent',
-    };
-    return { role: 'server', env, plugins } as const;
+    return { role: 'server', env: await serverEnv(), plugins } as const;
   };
   const events = client.db().collection('events');
   const stopping = new AbortController();
@@ -175,13 +179,7 @@ test('a server that is stopped during a migration lets the next ones continue at
 test('a server that is migrating responds to probes, and reports its progress', async () => {
   const { id } = await user.plant();
   await user.event(id);
-  const env = {
-    ...NO_LIMITS,
-    MONGODB_URI: uri,
-    REDIS_URL: process.env['TEST_REDIS_URL'],
-    DATA_DIR: await temporaryFolder(),
-    LOG_LEVEL: 'silent',
-  };
+  const env = await serverEnv();
   const http = createServer();
   const answers = async () => {
     const paths = ['/healthz', '/readyz', '/api/plants', '/docs'];

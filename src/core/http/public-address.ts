@@ -29,10 +29,6 @@ export function isPrivateAddress({ hostname }: URL): boolean {
   return isIP(address) !== 0 && !isPublic(address);
 }
 
-/**
- * Asks name servers itself: `lookup` runs only two look-ups at a time, so that two names whose name servers
- * are silent would keep all others waiting, such as MongoDB's.
- */
 const QUERIES = { timeout: 1000, tries: 2 };
 const OTHER_FAMILY_MS = 250;
 
@@ -69,7 +65,13 @@ const ofFamily =
   (all: readonly string[]): Address[] =>
     all.map((address) => ({ address, family }));
 
-/** The addresses of a name; none for this machine. @throws the error of the resolver if it finds none */
+/**
+ * The addresses of a name; none for this machine. It asks name servers itself: `lookup` runs only two
+ * look-ups at a time, so that two names whose name servers are silent would keep all others waiting, such
+ * as MongoDB's.
+ *
+ * @throws the error of the resolver if it finds none
+ */
 async function addressesOf(hostname: string): Promise<Address[]> {
   if (/(?:^|\.)localhost\.?$/i.test(hostname)) return [];
   // A new one knows the name servers of now.

@@ -23,7 +23,7 @@ export function decodedText(bytes: Uint8Array): string {
   const marked = MARKS.find(({ mark }) => mark.every((byte, at) => bytes[at] === byte));
   const encoding = marked?.encoding ?? 'UTF-8';
   if (encoding === 'UTF-32') throw new EncodingFault(encoding);
-  // As of any Latin heading.
+  // Each Latin letter of the heading has a zero byte.
   const isUnmarked = !marked && (bytes[0] === 0 || bytes[1] === 0);
   if (isUnmarked) throw new EncodingFault('UTF-16 without a byte order mark');
   try {
