@@ -90,13 +90,13 @@ export class RecordDefinition<F extends Fields> {
     return changes as Partial<Document<F>>;
   }
 
-  /** Converts a document to its view. */
+  /** Converts a document to its view; what documents of an earlier release lack is null. */
   toView(document: Document<F>): View<F> {
     // Not copied to a typed object: this runs for every item of every list.
     const values = document as Readonly<Record<string, unknown>>;
     const view: Record<string, unknown> = {};
     for (const { name, key, toValue } of this.#shown) {
-      const value = values[key];
+      const value = values[key] ?? null;
       view[name] = toValue === undefined || value === null ? value : toValue(value);
     }
     // As in `toDocument`.
