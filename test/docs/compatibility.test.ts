@@ -62,25 +62,39 @@ function operationOf(body: object, result: object) {
 /** What breaks clients, as the changelog announces it: "`POST /api/plants`: remove `name`". */
 function breaking(before: Contract, after: Contract): string[] {
   const { diffs } = apiCompare(documentOf(before), documentOf(after));
-  const lines = diffs.filter(isBreaking).map((diff) => {
-    const [, at, method, ...field] = diff.path;
-    const name = String(at);
-    const where = name.startsWith('/tools/')
-      ? path.basename(name)
-      : [String(method).toUpperCase(), name].join(' ').trim();
-    const named = field.at(-2) === 'required' ? [...field.slice(0, -1), diff.after] : field;
-    const what = named.filter((part) => !STRUCTURE.has(part)).join(' ');
-    return `\`${where}\`: ${diff.action} \`${what}\``;
-  });
+  const fresh = diffs
+    .filter(({ action, path: at }) => action === 'add' && at.at(-2) === 'properties')
+    .map(({ path: at }) => at.at(-1));
+  const lines = diffs
+    .filter((diff) => isBreaking(diff) && !isOfNew(diff, fresh))
+    .map((diff) => {
+      const [, at, method, ...field] = diff.path;
+      const name = String(at);
+      const where = name.startsWith('/tools/')
+        ? path.basename(name)
+        : [String(method).toUpperCase(), name].join(' ').trim();
+      const named = field.at(-2) === 'required' ? [...field.slice(0, -1), diff.after] : field;
+      const what = named.filter((part) => !STRUCTURE.has(part)).join(' ');
+      return `\`${where}\`: ${diff.action} \`${what}\``;
+    });
   return [...new Set(lines)].sort();
 }
 
-/** No field may go, and none of a response may get another type; there, values may be added. */
+/** A field that is new may exclude others. */
+function isOfNew({ action, path: at, after }: Diff, fresh: readonly unknown[]): boolean {
+  const required = isRecord(after) ? [after['required']].flat() : [];
+  return action === 'add' && at.at(-3) === 'not' && required.some((name) => fresh.includes(name));
+}
+
+/** What may be wider in responses. */
+const LIMITS = ['enum', 'maxItems', 'maxLength', 'maximum'];
+
+/** No field may go, and none of a response may get another type; there, limits may be wider. */
 function isBreaking({ type, action, path: at }: Diff): boolean {
   if (action === 'remove' && at.at(-2) === 'properties') return true;
   if (at[3] !== 'responses') return type === 'breaking';
   const isOf = (keyword: string): boolean => at.slice(-2).includes(keyword);
-  return isOf('type') || (type === 'breaking' && !isOf('enum'));
+  return isOf('type') || (type === 'breaking' && !LIMITS.some(isOf));
 }
 
 /** The changes under "Incompatible" of the next release, without their reasons. */
@@ -116,13 +130,18 @@ test('a migration of the last release keeps its id, and its file as long as it r
   expect(changed).toEqual([]);
 });
 
-const LIGHT = { type: 'string', enum: ['sun', 'shade'] };
+const LIGHT = { type: 'string', enum: ['sun', 'shade'], maxLength: 5 };
 const NOTHING = { type: 'object', properties: {} };
 const HERB = withLight(LIGHT);
-const WITH_NAME = { type: 'object', properties: { light: LIGHT, name: { type: 'string' } } };
+const WITH_NAME = { ...HERB, properties: { light: LIGHT, name: { type: 'string' } } };
+
+/** The first schema, in which a field excludes others. */
+function without(field: string) {
+  return { not: { anyOf: [...HERB.not.anyOf, { required: ['light', field] }] } };
+}
 
 function withLight(light: object) {
-  return { type: 'object', properties: { light } };
+  return { type: 'object', properties: { light }, not: { anyOf: [{ required: ['dark'] }] } };
 }
 
 /** What has a schema, what happens to it, and the schema afterwards; none if it is removed. */
@@ -135,6 +154,7 @@ const BREAKING: Change[] = [
   ['request', 'with fewer values', withLight({ type: 'string', enum: ['sun'] })],
   ['request', 'of another type', withLight({ type: 'integer' })],
   ['request', 'with a limit', withLight({ ...LIGHT, maxLength: 3 })],
+  ['request', 'with fields that exclude each other', { ...HERB, ...without('shape') }],
   ['response', 'without a field', NOTHING],
   ['response', 'of another type', withLight({ type: 'integer' })],
   ['response', 'with null', withLight({ ...LIGHT, type: ['string', 'null'] })],
@@ -144,9 +164,11 @@ const BREAKING: Change[] = [
 ];
 const ALLOWED: Change[] = [
   ['request', 'with another field', WITH_NAME],
+  ['request', 'with another field that excludes others', { ...WITH_NAME, ...without('name') }],
   ['request', 'with more values', withLight({ type: 'string', enum: ['sun', 'shade', 'dark'] })],
   ['response', 'with another field', WITH_NAME],
   ['response', 'with more values', withLight({ type: 'string', enum: ['sun', 'shade', 'dark'] })],
+  ['response', 'with a wider limit', withLight({ ...LIGHT, maxLength: 9 })],
   ['tool', 'with another argument', WITH_NAME],
   ['tool', 'with another schema', withLight({ type: 'integer' })],
 ];
