@@ -38,6 +38,7 @@ const SCHEDULE_FIELDS = [
   'label',
   'everyDays',
   'weekdays',
+  'monthDays',
   'months',
   'seasons',
   'startOn',

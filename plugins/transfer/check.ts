@@ -221,13 +221,14 @@ export function addRuleFaults(
   today: string,
   errors: ValidationErrors,
 ): void {
-  const { care, label, everyDays, weekdays, months, seasons, startOn, endOn } = given;
+  const { care, label, seasons, startOn, endOn } = given;
   const faults = faultsOf({
     care,
     label: label ?? null,
-    everyDays: everyDays ?? null,
-    weekdays: weekdays ?? null,
-    months: months ?? null,
+    everyDays: given.everyDays ?? null,
+    weekdays: given.weekdays ?? null,
+    monthDays: given.monthDays ?? null,
+    months: given.months ?? null,
     seasons,
     endOn: endOn ?? null,
     startOn: startOn ?? today,

@@ -99,6 +99,11 @@ test('the data of 1.2.0 opens, with all that it shows', async () => {
     .set('If-Match', `"u:${String(photo?.['updatedAt'])}"`)
     .expect(200);
   expect(await read('/api/photos?sort=takenAt')).toMatchObject({ items: [dated.body] });
+  const [mist] = changes['schedules'] as Record<string, unknown>[];
+  expect(mist).toMatchObject({ label: 'Mist', monthDays: null });
+  const monthly = { everyDays: null, weekdays: null, monthDays: [1, -1] };
+  const changed = await ada.patch(`/api/schedules/${String(mist?.['id'])}`, monthly).expect(200);
+  expect(changed.body).toMatchObject(monthly);
   await ada.patch(`/api/plants/${plants[0]?.id ?? ''}`, { notes: 'Still here' }).expect(200);
   await service.close();
   expect(await cli.json('reconcile', '--check')).toMatchObject({ checked: 2, differences: [] });

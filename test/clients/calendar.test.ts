@@ -40,7 +40,10 @@ beforeAll(async () => {
   for (const [index, name] of names.entries()) {
     const location = index === 1 ? 'Küche,\nlinks; oben' : undefined;
     const { id } = await user.plant({ name, location, wateringFrequencyDays: 20 + index });
-    const rule = { care: 'other', label: `Mist, "${index}"; 🌿`, weekdays: ['mon', 'thu'] };
+    const days = [{ weekdays: ['mon', 'thu'] }, { weekdays: ['-1sat'] }, { monthDays: [31] }][
+      index
+    ];
+    const rule = { care: 'other', label: `Mist, "${index}"; 🌿`, ...days };
     await user.post(`/api/plants/${id}/schedules`, rule).expect(201);
   }
   file = await feedOf(user, 'feed.ics');

@@ -272,7 +272,10 @@ describe('clear', () => {
 
   test.each([
     ['update_event', ['text', 'photoIds', 'scheduleId']],
-    ['update_schedule', ['label', 'everyDays', 'weekdays', 'months', 'seasons', 'endOn']],
+    [
+      'update_schedule',
+      ['label', 'everyDays', 'weekdays', 'monthDays', 'months', 'seasons', 'endOn'],
+    ],
     ['update_account', ['remindAt']],
   ])('of %s names each field that can be empty: %j', (name, fields) => {
     expect(argumentsOf(name).properties['clear']).toMatchObject({ items: { enum: fields } });
@@ -295,6 +298,12 @@ describe('clear', () => {
       weekdays: ['mon'],
       months: null,
       seasons: [],
+    });
+    const monthly = { id, monthDays: ['31', -1], clear: ['weekdays'] };
+    expect(await tool(me, 'update_schedule', monthly)).toMatchObject({
+      everyDays: null,
+      weekdays: null,
+      monthDays: [31, -1],
     });
   });
 

@@ -28,7 +28,8 @@ const RULES = [
   { everyDays: 3 },
   { everyDays: 7, seasons: [{ from: '11-01', to: '02-28', everyDays: 0 }] },
   { everyDays: 2, seasons: [{ from: '02-29', to: '08-31', everyDays: 30 }], months: [1, 2, 7, 12] },
-  { weekdays: ['mon', 'thu'] },
+  { weekdays: ['mon', '-1thu'] },
+  { monthDays: [1, -1] },
 ];
 
 /** A write of any kind, to records that `pick` chooses among all that ever existed. */

@@ -88,6 +88,19 @@ test('schedules appear by their labels and can be filtered', async () => {
   expect(events[0]?.uid).toBe(`${String(id)}-${dayIn(0)}@plant-care`);
 });
 
+test('rules by month appear on the days of due care', async () => {
+  const { id } = await user.plant({ name: 'Fern' });
+  for (const rule of [{ monthDays: [30, 31, -1] }, { weekdays: ['1mon', '-1fri', 'sun'] }]) {
+    const schedule = { care: 'other', label: 'Mist', ...rule };
+    await user.post(`/api/plants/${id}/schedules`, schedule).expect(201);
+  }
+  const due = bodyOf(await user.get(`/api/care?to=${dayIn(90)}`).expect(200));
+  const items = due['items'] as { dueOn: string }[]; // As in docs/api.md, "Due care".
+  expect(items.length).toBeGreaterThan(15);
+  const events = await eventsOf(await made());
+  expect(events.map(({ on }) => on)).toEqual(items.map(({ dueOn }) => dueOn));
+});
+
 test('titles are in the language of the account', async () => {
   const { id } = await user.plant({ name: 'Fern', wateringFrequencyDays: 90 });
   const rule = { care: 'other', label: 'Brumiser', everyDays: 90 };

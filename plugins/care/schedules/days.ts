@@ -1,7 +1,15 @@
 import { DAY_MS, dayAt, dayNumber } from '../../../src/core/time';
 
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
-export type Weekday = (typeof WEEKDAYS)[number];
+type Weekday = (typeof WEEKDAYS)[number];
+
+/** Which one of a month; the last is -1, and each one is ''. */
+const WEEKS = ['', '1', '2', '3', '4', '-1'] as const;
+/** A weekday of each week or of each month: `mon`, `1mon`, `-1mon`. */
+export type WeekdayOfMonth = `${(typeof WEEKS)[number]}${Weekday}`;
+export const WEEKDAYS_OF_MONTH: readonly WeekdayOfMonth[] = WEEKS.flatMap((week) =>
+  WEEKDAYS.map((weekday) => `${week}${weekday}` as const),
+);
 
 /** A part of each year with an interval of its own; `from` and `to` (`MM-DD`) are both included. */
 export interface Season {
@@ -11,11 +19,15 @@ export interface Season {
   everyDays: number;
 }
 
+/** What a rule has exactly one of. */
+export const KINDS = ['everyDays', 'weekdays', 'monthDays'] as const;
+
 /** Says on which days care is due (docs/api.md, "Schedules"). Days are `YYYY-MM-DD`. */
 export interface Rule {
   everyDays: number | null;
-  /** Instead of `everyDays`. */
-  weekdays: readonly Weekday[] | null;
+  weekdays: readonly WeekdayOfMonth[] | null;
+  /** 1 to 31, or -1 for the last; missing in schedules of 1.2.0. */
+  monthDays?: readonly number[] | null;
   /** 1 to 12; null for all. */
   months: readonly number[] | null;
   seasons: readonly Season[];
@@ -75,7 +87,8 @@ export function daysBetween(rule: Rule, dueOn: string): number {
   const day = dayNumber(dueOn);
   const { everyDays } = stretchAt(rule, day);
   if (everyDays) return everyDays;
-  const next = nextDay(rule, day);
+  // The last occurrence shows the days to another one, too.
+  const next = nextDay({ ...rule, endOn: null }, day);
   return next === undefined ? (rule.everyDays ?? WEEKDAYS.length) : next - day;
 }
 
@@ -101,7 +114,7 @@ function nextDay(rule: Rule, last: number | undefined): number | undefined {
   while (day <= end) {
     const { everyDays, until } = stretchAt(rule, day);
     let due = Infinity;
-    if (everyDays === null) due = day + daysToWeekday(rule, day);
+    if (everyDays === null) due = firstListed(rule, day);
     else if (everyDays > 0) due = last === undefined ? day : Math.max(day, last + everyDays);
     if (due < until) return due <= end ? due : undefined;
     day = until;
@@ -111,26 +124,24 @@ function nextDay(rule: Rule, last: number | undefined): number | undefined {
 
 /** Days to which one interval applies, up to but not including `until`; of one month if the rule differs by date. */
 interface Stretch {
-  /** Zero for no care; null if it is due by weekday. */
+  /** Zero for no care; null if it is due on the listed days. */
   everyDays: number | null;
   until: number;
 }
 
 function stretchAt({ everyDays, months, seasons }: Rule, day: number): Stretch {
   // Most rules are alike all year; reading dates for thousands of them takes long.
-  if (!months && seasons.length === 0) return { everyDays, until: Infinity };
-  const date = new Date(day * DAY_MS);
-  const month = date.getUTCMonth() + 1;
-  const dayOfMonth = date.getUTCDate();
-  date.setUTCMonth(month, 1);
-  const nextMonth = date.getTime() / DAY_MS;
+  if (everyDays !== null && !months && seasons.length === 0) return { everyDays, until: Infinity };
+  const { month, first, last } = monthOf(day);
+  const dayOfMonth = day - first + 1;
+  const nextMonth = last + 1;
   if (months && !months.includes(month)) return { everyDays: 0, until: nextMonth };
   const stretch = { everyDays, until: nextMonth };
   for (const season of seasons) {
     const { from, to } = partOfYear(season);
     if (holds({ from, to }, month * 100 + dayOfMonth)) stretch.everyDays = season.everyDays;
     for (const edge of [from, to + 1]) {
-      const edgeDay = day - dayOfMonth + (edge % 100);
+      const edgeDay = first - 1 + (edge % 100);
       const isAhead = Math.floor(edge / 100) === month && edgeDay > day;
       if (isAhead) stretch.until = Math.min(stretch.until, edgeDay);
     }
@@ -158,13 +169,31 @@ function holds({ from, to }: PartOfYear, date: number): boolean {
   return from <= to ? from <= date && date <= to : from <= date || date <= to;
 }
 
-function daysToWeekday({ weekdays }: Rule, day: number): number {
-  // The first of 1970 was a Thursday.
-  const weekday = modulo(day + WEEKDAYS.indexOf('thu'));
-  const waits = (weekdays ?? []).map((each) => modulo(WEEKDAYS.indexOf(each) - weekday));
-  return Math.min(...waits);
+/** The number of a month, 1 to 12, and its first and last day. */
+function monthOf(day: number): { month: number; first: number; last: number } {
+  const date = new Date(day * DAY_MS);
+  const month = date.getUTCMonth() + 1;
+  const first = day - date.getUTCDate() + 1;
+  date.setUTCMonth(month, 0);
+  return { month, first, last: date.getTime() / DAY_MS };
 }
 
+/** The first of a rule's weekdays and days of the month from a day on, if that is in the same month. */
+function firstListed({ weekdays, monthDays }: Rule, day: number): number {
+  const { first, last } = monthOf(day);
+  const dates = (monthDays ?? []).map((each) =>
+    each === -1 ? last : Math.min(first + each - 1, last),
+  );
+  // In the order of WEEKS.
+  const starts = [day, first, first + 7, first + 14, first + 21, last - 6];
+  const onWeekdays = (weekdays ?? []).map((each) => {
+    const index = WEEKDAYS_OF_MONTH.indexOf(each);
+    const start = starts[Math.floor(index / WEEKDAYS.length)] ?? day;
+    // The first of 1970 was a Thursday.
+    return start + modulo((index % WEEKDAYS.length) - WEEKDAYS.indexOf('thu') - start);
+  });
+  return Math.min(...[...dates, ...onWeekdays].filter((each) => each >= day));
+}
 function modulo(days: number): number {
   const rest = days % WEEKDAYS.length;
   return rest < 0 ? rest + WEEKDAYS.length : rest;

@@ -1,4 +1,4 @@
-import { leavesDays, overlap, type Rule } from './days';
+import { KINDS, leavesDays, overlap, type Rule } from './days';
 import type { Care } from './schema';
 
 /** The fields of a schedule that depend on each other. */
@@ -13,16 +13,16 @@ interface RuleFault {
 
 /** The faults of a schedule whose fields are valid. */
 export function faultsOf(schedule: Checked): RuleFault[] {
-  const { care, label, everyDays, weekdays, seasons, startOn, endOn } = schedule;
+  const { care, label, seasons, startOn, endOn } = schedule;
   const faults: RuleFault[] = [];
   const add = (field: keyof Checked, what: string): void => {
     faults.push({ field, what });
   };
   if (care === 'other' && label === null) add('label', 'is required if care is other');
   if (care !== 'other' && label !== null) add('label', 'is allowed only if care is other');
-  if (everyDays !== null && weekdays !== null)
-    add('weekdays', 'must not be set together with everyDays');
-  if (everyDays === null && weekdays === null) add('everyDays', 'or weekdays is required');
+  const [kind, other] = KINDS.filter((field) => schedule[field]);
+  if (!kind) add('everyDays', 'or weekdays or monthDays is required');
+  if (other) add(other, `must not be set together with ${kind}`);
   if (endOn !== null && endOn < startOn) add('endOn', 'must not be before startOn');
   if (overlap(seasons)) add('seasons', 'must not overlap');
   if (faults.length === 0 && !leavesDays(schedule)) {

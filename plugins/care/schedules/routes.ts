@@ -33,13 +33,13 @@ export function scheduleRoutes(service: ScheduleService): Operation[] {
       access,
       body: createSchedule,
       summary: 'Add a schedule to a plant',
-      description: `A schedule says on which days the plant needs one kind of care. Send exactly one of \`everyDays\` and \`weekdays\`. It replaces the plant's own frequency of that care. A plant has at most ${MAX_SCHEDULES}.`,
+      description: `A schedule says on which days the plant needs one kind of care. Send exactly one of \`everyDays\`, \`weekdays\` and \`monthDays\`. It replaces the plant's own frequency of that care. A plant has at most ${MAX_SCHEDULES}.`,
       response: { schema: scheduleView, description: 'The schedule' },
       errors: [scheduleLimitReached],
       tool: {
         name: 'create_schedule',
         description:
-          "Add a schedule to a plant: everyDays or weekdays. It replaces the plant's own frequency of that care.",
+          "Add a schedule to a plant: everyDays, weekdays or monthDays. It replaces the plant's own frequency of that care.",
       },
       handler: ({ tx, params, body }) => service.create(tx, params.id, body),
     }),
@@ -50,7 +50,7 @@ export function scheduleRoutes(service: ScheduleService): Operation[] {
       body: updateSchedule,
       summary: 'Change a schedule',
       description:
-        'Changes only the fields that are sent. To go from `everyDays` to `weekdays` send null for the former. Care of an inactive schedule is never due.',
+        'Changes only the fields that are sent. To set another one of `everyDays`, `weekdays` and `monthDays`, send null for the former. Care of an inactive schedule is never due.',
       response: { schema: scheduleView, description: 'The changed schedule' },
       tool: {
         name: 'update_schedule',

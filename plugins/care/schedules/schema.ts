@@ -26,7 +26,7 @@ import {
   timestamps,
   uuid,
 } from '../../../src/fields/types';
-import { type Season, type Weekday, WEEKDAYS } from './days';
+import { KINDS, type Season, type WeekdayOfMonth, WEEKDAYS_OF_MONTH } from './days';
 
 /** The kinds of care of a schedule: event types, and `other` for all else. */
 export const CARES = ['watered', 'fertilized', 'repotted', 'soil_change', 'other'] as const;
@@ -61,6 +61,18 @@ const SEASON = new Schema(
   { _id: false },
 );
 
+const weekday = named('Weekday', oneOfSchema(WEEKDAYS_OF_MONTH)).messages({
+  'any.only':
+    '{{#label}} must be a weekday such as mon, 1mon to 4mon of the month or -1mon, its last',
+});
+
+const NO_DAY_OF_MONTH = '{{#label}} must be a day from 1 to 31, or -1 for the last';
+const dayOfMonth = integerSchema(-1, 31).invalid(0).messages({
+  'any.invalid': NO_DAY_OF_MONTH,
+  'number.min': NO_DAY_OF_MONTH,
+  'number.max': NO_DAY_OF_MONTH,
+});
+
 /** Says on which days a plant needs one kind of care. */
 export const schedule = defineRecord({
   id: identified.id,
@@ -71,9 +83,12 @@ export const schedule = defineRecord({
     .nullable()
     .describe('What to do, only for other: mist, prune, rotate'),
   everyDays: integer(1, MAX_DAYS).nullable().describe('Days between two times'),
-  weekdays: list<Weekday>(someOf(oneOfSchema(WEEKDAYS), WEEKDAYS.length), String)
+  weekdays: list<WeekdayOfMonth>(someOf(weekday, WEEKDAYS_OF_MONTH.length), String)
     .nullable()
-    .describe('Instead of everyDays'),
+    .describe('Instead of everyDays: mon to sun, or of the month 1mon to 4mon and -1mon, the last'),
+  monthDays: list<number>(someOf(dayOfMonth, 32), Number)
+    .nullable()
+    .describe('Instead of everyDays: 1 to 31, -1 the last of the month'),
   months: list<number>(someOf(integerSchema(1, 12), 12), Number)
     .nullable()
     .describe('Only in these months'),
@@ -117,10 +132,10 @@ const EXAMPLE = {
 export const createSchedule = withKeys<CreateSchedule>(schedule.createBody, {
   startOn: daySchema().description('The first day; by default today'),
 })
-  .xor('everyDays', 'weekdays')
+  .xor(...KINDS)
   .messages({
-    'object.missing': 'everyDays or weekdays is required',
-    'object.xor': 'weekdays must not be given together with everyDays',
+    'object.missing': 'everyDays, weekdays or monthDays is required',
+    'object.xor': 'only one of {{#peers}} may be given',
   })
   .example({ care: 'watered', ...EXAMPLE });
 

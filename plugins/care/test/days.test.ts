@@ -14,7 +14,8 @@ import { plainly, someDay, someRule, someSeason } from './plain-days';
 const NOTHING_DONE: CareSoFar = { lastOn: null, skippedOn: null, snoozedUntil: null };
 
 function rule(fields: Partial<Rule>): Rule {
-  const always = { everyDays: null, weekdays: null, months: null, seasons: [], endOn: null };
+  const kinds = { everyDays: null, weekdays: null, monthDays: null };
+  const always = { ...kinds, months: null, seasons: [], endOn: null };
   return { ...always, startOn: '2026-01-01', ...fields };
 }
 
@@ -116,6 +117,62 @@ test('months apply within seasons, and the interval of a season replaces weekday
     '2026-07-03',
     '2026-07-05',
   ]);
+});
+
+test('a day that a month lacks is its last, and days that fall together are one', () => {
+  const days = ['2026-01-31', '2026-02-28', '2026-03-31', '2026-04-30'];
+  for (const monthDays of [[-1], [31], [31, -1]])
+    expect(next(4, { monthDays }, null)).toEqual(days);
+  const late = { monthDays: [30, 31, -1] };
+  expect(next(4, late, null)).toEqual(['2026-01-30', '2026-01-31', '2026-02-28', '2026-03-30']);
+  expect(next(3, late, '2028-01-31')).toEqual(['2028-02-29', '2028-03-30', '2028-03-31']);
+  expect(next(2, { monthDays: [29] }, '2099-02-01')).toEqual(['2099-02-28', '2099-03-29']);
+  expect(next(2, { monthDays: [29] }, '2100-02-01')).toEqual(['2100-02-28', '2100-03-29']);
+  const order = { monthDays: [15, 1] };
+  expect(next(3, order, null)).toEqual(['2026-01-01', '2026-01-15', '2026-02-01']);
+});
+
+test('weekdays of the month are counted from its first or are its last, and mix with plain ones', () => {
+  const third = { weekdays: ['3fri'] } as const;
+  expect(next(3, third, null)).toEqual(['2026-01-16', '2026-02-20', '2026-03-20']);
+  // Four Fridays in the one month, five in the other.
+  const last = { weekdays: ['-1fri', '4fri'] } as const;
+  expect(next(4, last, null)).toEqual(['2026-01-23', '2026-01-30', '2026-02-27', '2026-03-27']);
+  const mixed = { weekdays: ['1sun', 'thu', '1thu'] } as const;
+  expect(next(4, mixed, null)).toEqual(['2026-01-01', '2026-01-04', '2026-01-08', '2026-01-15']);
+});
+
+test('days of the month apply within months and seasons', () => {
+  const winter = { months: [1, 2, 12], seasons: [{ from: '01-15', to: '02-20', everyDays: 0 }] };
+  expect(next(4, { monthDays: [10, 20, -1], ...winter }, null)).toEqual([
+    '2026-01-10',
+    '2026-02-28',
+    '2026-12-10',
+    '2026-12-20',
+  ]);
+  const june = { monthDays: [1], seasons: [{ from: '06-10', to: '06-20', everyDays: 5 }] };
+  expect(next(4, june, '2026-05-20')).toEqual([
+    '2026-06-01',
+    '2026-06-10',
+    '2026-06-15',
+    '2026-06-20',
+  ]);
+  // The last Sunday of February is the 22nd in years without a 29th only.
+  const day = [{ from: '02-23', to: '02-21', everyDays: 0 }];
+  expect(next(2, { weekdays: ['-1sun'], seasons: day }, null)).toEqual([
+    '2026-02-22',
+    '2037-02-22',
+  ]);
+});
+
+test('after the last occurrence the rule tells the days to another one', () => {
+  for (const [kind, days] of [
+    [{ monthDays: [5] }, 31],
+    [{ weekdays: ['1thu'] }, 28],
+    [{ weekdays: ['thu'] }, 7],
+  ] as const) {
+    expect(daysBetween(rule({ ...kind, endOn: '2026-03-31' }), '2026-03-05')).toBe(days);
+  }
 });
 
 test('a season to 28 February ends on its last day, and one from 29 February begins on 1 March in other years', () => {

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 
 import { addDays } from '../../../src/core/time';
-import { type CareSoFar, overlap, type Rule, type Season, WEEKDAYS } from '../schedules/days';
+import {
+  type CareSoFar,
+  overlap,
+  type Rule,
+  type Season,
+  WEEKDAYS,
+  WEEKDAYS_OF_MONTH,
+} from '../schedules/days';
 
 /** Remembers results, since days are visited again and again. */
 function remembered<T>(work: (day: string) => T): (day: string) => T {
@@ -13,6 +20,7 @@ function remembered<T>(work: (day: string) => T): (day: string) => T {
   };
 }
 const dayAfter = remembered((day) => addDays(day, 1));
+const weekAfter = remembered((day) => addDays(day, 7));
 const numberOf = remembered((day) => Date.parse(day) / 86_400_000);
 
 /** The rule of docs/api.md word for word, day by day: slow, but easy to check. */
@@ -34,8 +42,21 @@ export const plainly = {
     const season = given.seasons.find((each) => plainly.isIn(each, day));
     if (season) return season.everyDays > 0 && since >= season.everyDays;
     if (given.everyDays !== null) return since >= given.everyDays;
+    return since > 0 && (plainly.isOnDate(given, day) || plainly.isOnWeekday(given, day));
+  },
+  isOnDate({ monthDays }: Rule, day: string): boolean {
+    const dayOfMonth = Number(day.slice(8));
+    const isLast = dayAfter(day).endsWith('-01');
+    return (monthDays ?? []).some(
+      (each) => each === dayOfMonth || (isLast && (each === -1 || each > dayOfMonth)),
+    );
+  },
+  isOnWeekday({ weekdays }: Rule, day: string): boolean {
     const weekday = WEEKDAYS[(numberOf(day) + 3) % 7]; // 1970 began on a Thursday.
-    return since > 0 && weekday !== undefined && given.weekdays?.includes(weekday) === true;
+    const week = Math.ceil(Number(day.slice(8)) / 7);
+    const isLast = weekAfter(day).slice(5, 7) !== day.slice(5, 7);
+    const names = [`${weekday}`, `${week}${weekday}`, ...(isLast ? [`-1${weekday}`] : [])];
+    return (weekdays ?? []).some((each) => names.includes(each));
   },
   *dueDays(
     given: Rule,
@@ -60,6 +81,11 @@ export const plainly = {
   },
 };
 
+const DAYS_OF_MONTH = [-1, ...Array.from({ length: 31 }, (_, index) => index + 1)];
+function someFew<T>(values: readonly T[]): fc.Arbitrary<T[]> {
+  return fc.shuffledSubarray([...values], { minLength: 1, maxLength: 4 });
+}
+
 /** Days around leap years, the turn of a century without one, and new years. */
 export const someDay = fc
   .tuple(fc.constantFrom('2026-01-01', '2027-12-20', '2028-02-20', '2099-11-01'), fc.nat(500))
@@ -73,18 +99,22 @@ export const someSeason = fc.record({
   to: someDate,
   everyDays: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 60 })),
 });
+/** What a schedule has exactly one of. */
+export const someKind = fc
+  .oneof(
+    fc.integer({ min: 1, max: 30 }).map((everyDays) => ({ everyDays })),
+    fc.integer({ min: 31, max: 3650 }).map((everyDays) => ({ everyDays })),
+    fc.subarray([...WEEKDAYS], { minLength: 1 }).map((weekdays) => ({ weekdays })),
+    someFew(WEEKDAYS_OF_MONTH).map((weekdays) => ({ weekdays })),
+    someFew(DAYS_OF_MONTH).map((monthDays) => ({ monthDays })),
+  )
+  .map((kind) => ({ everyDays: null, weekdays: null, monthDays: null, ...kind }));
 export const someRule: fc.Arbitrary<Rule> = fc
   .record({
-    interval: fc.oneof(
-      fc.integer({ min: 1, max: 30 }).map((everyDays) => ({ everyDays, weekdays: null })),
-      fc.integer({ min: 31, max: 3650 }).map((everyDays) => ({ everyDays, weekdays: null })),
-      fc
-        .subarray([...WEEKDAYS], { minLength: 1 })
-        .map((weekdays) => ({ everyDays: null, weekdays })),
-    ),
+    kind: someKind,
     months: fc.option(fc.subarray([1, 2, 3, 6, 7, 11, 12], { minLength: 1 })),
     seasons: fc.array(someSeason, { maxLength: 3 }).filter((seasons) => !overlap(seasons)),
     startOn: someDay,
     endOn: fc.option(someDay),
   })
-  .map(({ interval, ...rest }) => ({ ...interval, ...rest }));
+  .map(({ kind, ...rest }) => ({ ...kind, ...rest }));

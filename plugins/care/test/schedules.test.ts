@@ -51,6 +51,7 @@ test('a schedule is stored as sent and listed oldest first', async () => {
     id: anyId,
     plantId,
     weekdays: null,
+    monthDays: null,
     createdAt: anyInstant,
     updatedAt: anyInstant,
     dueOn: null,
@@ -66,6 +67,7 @@ test('omitted fields are null, and a schedule starts today in the account’s ti
   expect(await created()).toMatchObject({
     label: null,
     weekdays: null,
+    monthDays: null,
     months: null,
     seasons: [],
     endOn: null,
@@ -82,6 +84,37 @@ test('PATCH changes and clears the given fields only', async () => {
   expect(changed).toEqual({ ...schedule, ...given, ...moved });
   const same = bodyOf(await change(schedule['id'], {}).expect(200));
   expect(same).toEqual(changed);
+});
+
+test('a schedule changes from any kind of rule to another, in one step', async () => {
+  setClock('2026-03-15T11:30:00Z');
+  const { id } = await created({ everyDays: 7 });
+  const none = { everyDays: null, weekdays: null, monthDays: null };
+  for (const [kind, dueOn] of [
+    [{ monthDays: [30, 31, -1] }, '2026-03-30'],
+    [{ weekdays: ['-1sat', '1sun'] }, '2026-03-28'],
+    [{ monthDays: [15] }, '2026-03-15'],
+    [{ everyDays: 9 }, '2026-03-15'],
+    [{ weekdays: ['4sun', 'thu'] }, '2026-03-19'],
+  ] as const) {
+    const changed = bodyOf(await change(id, { ...none, ...kind }).expect(200));
+    expect(changed).toMatchObject({ ...none, ...kind, dueOn });
+    expect(await listed()).toEqual([changed]);
+  }
+  expect(faultsOf(await change(id, none).expect(400))).toEqual(['everyDays']);
+});
+
+test.each([
+  [{ weekdays: ['5mon'] }, /^weekdays\[0\] must be a weekday such as mon, 1mon to 4mon of/],
+  [{ monthDays: [0] }, /^monthDays\[0\] must be a day from 1 to 31, or -1 for the last\.$/],
+  [{ monthDays: [32] }, /^monthDays\[0\] must be a day from 1 to 31, or -1 for the last\.$/],
+  [
+    { weekdays: ['mon'], monthDays: [1] },
+    /^only one of \[everyDays, weekdays, monthDays\] may be given\.$/,
+  ],
+  [{}, /^everyDays, weekdays or monthDays is required\.$/],
+])('a fault of a rule is said in a sentence: %j', async (fields, sentence) => {
+  expectError(await create(fields), 400, 'validation_error', sentence);
 });
 
 test('of two changes to the same state the second is refused', async () => {
@@ -101,7 +134,21 @@ test.each<[field: string, fields: object]>([
   ['weekdays', { everyDays: 7, weekdays: ['mon'] }],
   ['weekdays', { weekdays: [] }],
   ['weekdays', { weekdays: ['mon', 'mon'] }],
-  ['weekdays', { weekdays: ['Monday'] }],
+  ...['Monday', '5mon', '0mon', '-2mon', '1 mon', '01mon', 'MON', '', '-1', 1].map(
+    (weekday): [string, object] => ['weekdays', { weekdays: ['tue', weekday] }],
+  ),
+  ['weekdays', { weekdays: ['-1mon', '-1mon'] }],
+  ...[0, -2, 32, 1.5, '1', null, -1e9].map((day): [string, object] => [
+    'monthDays',
+    { monthDays: [15, day] },
+  ]),
+  ['monthDays', { monthDays: [] }],
+  ['monthDays', { monthDays: 15 }],
+  ['monthDays', { monthDays: [-1, 3, -1] }],
+  ['monthDays', { monthDays: Array.from({ length: 40 }, (_, day) => day + 1) }],
+  ['monthDays', { everyDays: 7, monthDays: [1] }],
+  ['monthDays', { weekdays: ['1mon'], monthDays: [1] }],
+  ['monthDays', { everyDays: 7, weekdays: ['mon'], monthDays: [1] }],
   ['months', { everyDays: 7, months: [] }],
   ['months', { everyDays: 7, months: [13] }],
   ['label', { care: 'other', everyDays: 7 }],
@@ -146,6 +193,7 @@ test('a change that would make the schedule invalid is refused', async () => {
   const { id } = await created({ everyDays: 7, months: [3] });
   for (const [field, fields] of [
     ['weekdays', { weekdays: ['mon'] }],
+    ['monthDays', { monthDays: [1] }],
     ['everyDays', { everyDays: null }],
     ['label', { label: 'Mist' }],
     ['seasons', { seasons: [{ from: '02-01', to: '04-01', everyDays: 0 }] }],

@@ -19,6 +19,9 @@ export const COMMON_KEYWORDS: ReadonlySet<string> = new Set([
   'maximum',
 ]);
 
+/** More values are left out, like lengths; the description says them. */
+const MAX_VALUES = 30;
+
 /** The only format that they all accept. */
 const COMMON_FORMAT = 'date-time';
 
@@ -35,8 +38,9 @@ export function inCommonKeywords(schema: JsonSchema): JsonSchema {
   if (ofGiven !== undefined) result['type'] = ofGiven;
   if (format !== COMMON_FORMAT) delete result['format'];
   // Some take an enum of texts alone.
-  if (ofGiven !== 'string') delete result['enum'];
-  else if (Array.isArray(values)) result['enum'] = values.filter((each) => each !== null);
+  const texts = ofGiven === 'string' && Array.isArray(values) ? values : [];
+  if (texts.length === 0 || texts.length > MAX_VALUES) delete result['enum'];
+  else result['enum'] = texts.filter((each) => each !== null);
   const notes = notesOf(schema);
   if (notes.length > 0) result['description'] = notes.join('; ');
   if (isRecord(items)) result['items'] = inCommonKeywords(items);

@@ -69,6 +69,8 @@ test('an export imports into an equal garden', async () => {
   const schedule = async (body: object) =>
     bodyOf(await user.post(`/api/plants/${fern.id}/schedules`, body).expect(201));
   await schedule({ care: 'watered', weekdays: ['mon'], months: [3, 4], endOn: '2099-01-01' });
+  await schedule({ care: 'repotted', weekdays: ['1sat', '-1sun'], startOn: '2026-03-01' });
+  await schedule({ care: 'fertilized', monthDays: [-1, 15], startOn: '2026-03-01' });
   const misting = await schedule({ care: 'other', label: 'Mist', everyDays: 3 });
   const done = { plantId: fern.id, scheduleId: misting['id'], occurredAt: at };
   await user.post('/api/care/done', done).expect(201);

@@ -30,7 +30,12 @@ test('plants are made with their schedules and last care, on the days that were 
     name: 'Aloe',
     lastWatered: '2026-03-10',
     lastFertilized: '2024-02-29',
-    schedules: [mist, { care: 'watered', weekdays: ['sun'] }],
+    schedules: [
+      mist,
+      { care: 'watered', weekdays: ['sun'] },
+      { care: 'repotted', weekdays: ['-1sun'] },
+      { care: 'soil_change', monthDays: [30, 31] },
+    ],
   };
   const { structuredContent } = await call([
     { name: 'Zamia', location: 'Hall', toxic: true },
@@ -49,6 +54,8 @@ test('plants are made with their schedules and last care, on the days that were 
   expect(schedules).toMatchObject([
     { label: 'Mist', dueOn: '2026-03-11' },
     { weekdays: ['sun'], dueOn: '2026-03-15' },
+    { weekdays: ['-1sun'], dueOn: '2026-03-29' },
+    { monthDays: [30, 31], dueOn: '2026-03-30' },
   ]);
   expect(await eventsOf()).toMatchObject([
     { plantId: id, type: 'watered', occurredAt: '2026-03-09T23:00:00.000Z' },

@@ -154,7 +154,7 @@ export class PlainCare {
       if (typeof everyDays !== 'number' || holding.some((each) => each['care'] === care)) return [];
       const last = this.#last(plant, undefined, care);
       const startOn = last?.day ?? dayOf(String(plant['createdAt']), this.timezone);
-      const always = { weekdays: null, months: null, seasons: [], endOn: null };
+      const always = { weekdays: null, monthDays: null, months: null, seasons: [], endOn: null };
       return [{ plant, schedule: undefined, care, rule: { everyDays, startOn, ...always }, last }];
     });
     return [
@@ -200,7 +200,7 @@ export class PlainCare {
     };
   }
 
-  /** The interval that holds on a day; without one, the days to the next occurrence. */
+  /** The interval that holds on a day; without one, the days to the next occurrence, even after the last day. */
   #everyDays({ rule }: Need, dueOn: string): number {
     const season = rule.seasons.find((each) => plainly.isIn(each, dueOn));
     const isLeftOut = rule.months?.includes(Number(dueOn.slice(5, 7))) === false;
@@ -209,7 +209,8 @@ export class PlainCare {
     let day = dayAfter(dueOn, 1);
     if (rule.startOn > day) day = rule.startOn;
     for (let searched = 0; searched < MAX_DAYS; searched += 1) {
-      if (plainly.isDue(rule, dueOn, day)) return (Date.parse(day) - Date.parse(dueOn)) / DAY_MS;
+      if (plainly.isDue({ ...rule, endOn: null }, dueOn, day))
+        return (Date.parse(day) - Date.parse(dueOn)) / DAY_MS;
       day = dayAfter(day, 1);
     }
     return rule.everyDays ?? 7;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { CARES } from '../../../plugins/care/schedules/schema';
-import { someRule, someSeason } from '../../../plugins/care/test/plain-days';
+import { someKind, someRule, someSeason } from '../../../plugins/care/test/plain-days';
 
 export const ZONES = [
   'Pacific/Kiritimati',
@@ -45,7 +45,7 @@ const someChange = fc.oneof(
   fc.record({ seasons: fc.array(someSeason, { maxLength: 1 }) }),
   fc.record({ startOn: fc.constantFrom('2027-12-31', '2028-02-29', '2028-03-05') }),
   fc.record({ endOn: fc.constantFrom(null, '2028-02-10', '2028-06-01') }),
-  someRule.map(({ everyDays, weekdays }) => ({ everyDays, weekdays })),
+  someKind,
 );
 /** A write; `pick` and `other` choose existing records. */
 export const anyWrite = fc.record({
