@@ -1,12 +1,12 @@
 import { fieldError } from '../../src/core/errors';
 import { idText } from '../../src/core/ids';
-import { addDays } from '../../src/core/time';
-import { groupBy } from '../../src/core/values';
+import { addDays, calendarOf } from '../../src/core/time';
 import type { Transaction } from '../../src/data/writing/transaction';
 import { type BulkCare, MAX_AT_ONCE, unknownSchedule } from '../events';
 import { plantArchived, unknownPlant } from '../plants';
+import { type Decision, type History, isEnded, type Standing, standing } from './acts';
 import { dueBy } from './agenda';
-import { type CaringSchedule, firstDayOf, type Need, todayOf, typeOf } from './needs';
+import { type CaringSchedule, type Need, timed, todayOf, typeOf } from './needs';
 import { LAST_DAY } from './schedules/days';
 import {
   ANY,
@@ -17,10 +17,10 @@ import {
   type SkipCare,
   type SnoozeCare,
   type CareChoice,
+  type Decided,
   type PlantChoice,
 } from './schema';
 import type { CareService, PlantNeeds } from './service';
-import { NOTHING, type Snooze, standing } from './snoozes';
 
 interface Chosen {
   plants: readonly PlantNeeds[];
@@ -46,85 +46,84 @@ export class CareActions {
    *   feature_not_available over the limit of events, validation_error for a location without plants or with too many
    */
   async done(tx: Transaction, body: DoCare): Promise<DoneCare> {
-    const { plants, schedule } = await this.#choose(tx, body);
+    const { dueOn: _, ...care } = body;
+    const { plants, schedule } = await this.#choose(tx, care);
     if (plants.length > MAX_AT_ONCE) {
       const message = `location has more than ${MAX_AT_ONCE} plants; name them by plantIds.`;
       throw fieldError('location', message);
     }
     const { items } = await this.#events.log(tx, {
       ...(schedule?.label != null && { text: schedule.label }),
-      ...body,
+      ...care,
       type: typeOf(schedule?.care ?? body.type ?? 'other'),
       location: undefined,
       plantIds: plants.map(({ plant }) => idText(plant._id)),
     });
-    const { needs } = await this.#choose(tx, body);
+    const { needs } = await this.#choose(tx, care);
     return { items, next: dueBy(needs, todayOf(tx), LAST_DAY) };
   }
 
   /**
-   * Counts care as done on the later of its due day and today. Of several plants only care that is due by
-   * today is skipped.
+   * Counts care as done on the later of the day on which it was due and that of `at`. Of several plants only
+   * care that was due by then is skipped.
    *
    * @throws ApiError plant_not_found, plant_archived or schedule_not_found (400), validation_error if the plant does
    *   not need such care
    */
-  async skip(tx: Transaction, body: SkipCare): Promise<Postponed> {
-    const today = todayOf(tx);
-    const { needs } = await this.#choose(tx, body);
-    const postponed = needs.flatMap((need) => {
-      const dueOn = firstDayOf(need);
-      if (dueOn === undefined || (isOfSeveral(body) && dueOn > today)) return [];
-      return { need, snooze: { ...NOTHING, skippedOn: dueOn > today ? dueOn : today } };
-    });
-    return this.#postpone(tx, body, postponed);
+  skip(tx: Transaction, body: SkipCare): Promise<Postponed> {
+    return this.#decide(tx, body, {});
   }
 
   /**
    * Makes care due on a day until it is done; null undoes a snooze or skip. Of several plants only care
-   * that is due before that day is put off; none is brought forward.
+   * that was due before that day is put off; none is brought forward.
    *
-   * @throws ApiError as {@link skip}; validation_error for a past day or one too far ahead
+   * @throws ApiError as {@link skip}; validation_error for a day before that of `at` or one too far ahead
    */
   async snooze(tx: Transaction, { until, ...body }: SnoozeCare): Promise<Postponed> {
-    const today = todayOf(tx);
-    if (until !== null && until < today) {
-      throw fieldError('until', `until must not be before today, ${today}.`);
+    if (until !== null) {
+      const first = calendarOf(tx.account.timezone)(body.at ?? tx.now);
+      if (until < first) throw fieldError('until', `until must not be before ${first}.`);
+      if (until > addDays(todayOf(tx), MAX_SNOOZE_DAYS)) {
+        throw fieldError('until', `until must be at most ${MAX_SNOOZE_DAYS} days ahead.`);
+      }
     }
-    if (until !== null && until > addDays(today, MAX_SNOOZE_DAYS)) {
-      throw fieldError('until', `until must be at most ${MAX_SNOOZE_DAYS} days ahead.`);
-    }
-    const { needs } = await this.#choose(tx, body);
-    const snooze = until === null ? NOTHING : { ...NOTHING, until, setAt: tx.now };
-    const chosen = needs.filter((need) => {
-      if (until === null) return !isOfSeveral(body) || isPostponed(need);
-      const dueOn = firstDayOf(need);
-      return dueOn !== undefined && (!isOfSeveral(body) || dueOn < until);
-    });
-    return this.#postpone(
-      tx,
-      body,
-      chosen.map((need) => ({ need, snooze })),
-    );
+    return this.#decide(tx, body, { until });
   }
 
-  async #postpone(
+  /** Adds a decision to the care that a request names. One without effect counts too, once earlier acts arrive. */
+  async #decide(
     tx: Transaction,
-    body: CareChoice,
-    all: readonly { need: Need; snooze: Snooze }[],
+    { at, dueOn, ...body }: CareChoice & Decided,
+    what: Pick<Decision, 'until'>,
   ): Promise<Postponed> {
-    if (all.length === 0 && !isOfSeveral(body)) {
+    const { now, revision, account } = tx;
+    const decision: Decision = {
+      ...(at ? { at } : { at: now, revision }),
+      ...what,
+      zone: account.timezone,
+      ...(dueOn !== undefined && { dueOn }),
+      ...(isOfSeveral(body) && { ofSeveral: true }),
+    };
+    const { needs } = await this.#choose(tx, body);
+    const mayBeDue = ({ history }: Need): boolean => isEverDue(history, decision);
+    if (!isOfSeveral(body) && !needs.some(mayBeDue)) {
       throw body.scheduleId === undefined
         ? fieldError('type', 'type must be care for which the plant has a frequency or schedule.')
         : fieldError('scheduleId', 'scheduleId must name a schedule whose care is due.');
     }
-    // They differ only if occurrences of several days are skipped.
-    for (const alike of groupBy(all, ({ snooze }) => snooze.skippedOn).values()) {
-      const needs = alike.map(({ need }) => need);
-      await this.#care.postpone(tx, needs, alike[0].snooze);
+    const all: Need[] = [];
+    const changed: Need[] = [];
+    const unchanged: Need[] = [];
+    for (const { history, ...need } of needs) {
+      const after = { ...need, ...timed({ ...history, acts: [...history.acts, decision] }) };
+      all.push(after);
+      (isSame(need.standing, after.standing) ? unchanged : changed).push(after);
     }
-    const needs = all.map(({ need, snooze }) => ({ ...need, snooze }));
-    const items = dueBy(needs, todayOf(tx), LAST_DAY);
+    await this.#care.decide(tx, changed, decision, true);
+    await this.#care.decide(tx, unchanged, decision, false);
+    const isShort = isOfSeveral(body) && dueOn === undefined;
+    const items = dueBy(isShort ? changed : all, todayOf(tx), LAST_DAY);
     const [item] = items;
     return item && !isOfSeveral(body) ? item : { items };
   }
@@ -176,7 +175,17 @@ function isOfSeveral({ plantId, type }: CareChoice): boolean {
   return plantId === undefined || type === ANY;
 }
 
-function isPostponed({ snooze, last }: Need): boolean {
-  const { until, skippedOn } = standing(snooze, last);
-  return until !== null || skippedOn !== null;
+/** Whether a decision has something to decide about: not if care is never due again and no day is named. */
+function isEverDue(history: History, decision: Decision): boolean {
+  const { dueOn, until } = decision;
+  if (dueOn !== undefined || until === null || isEnded(decision, history.last)) return true;
+  let isDue = false;
+  standing({ ...history, acts: [...history.acts, decision] }, (act, day) => {
+    if (act === decision) isDue = day !== undefined;
+  });
+  return isDue;
+}
+
+function isSame(a: Standing, b: Standing): boolean {
+  return a.until === b.until && a.skippedOn === b.skippedOn;
 }

@@ -66,7 +66,7 @@ export default definePlugin<Care>({
       ],
       listeners: [
         on(careChanged, (tx, changes) => lastCare.follow(tx, changes)),
-        on(plantsChanged, (tx, { plantIds, change }) => care.follow(tx, plantIds, change)),
+        on(plantsChanged, (tx, changed) => care.follow(tx, changed)),
         on(plantDeleted, (tx, { plantId }) => schedules.deleteOfPlant(tx, plantId)),
       ],
       derived: [lastCare.derived()],

@@ -1,18 +1,19 @@
-import { type Calendar, calendarOf, type DatedMoment, dayNumber } from '../../src/core/time';
+import { type Calendar, calendarOf, dayNumber } from '../../src/core/time';
 import { idText } from '../../src/core/ids';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { EventType } from '../events';
 import { type PlantDocument, RECURRING_CARE, RECURRING_TYPES, type RecurringCare } from '../plants';
+import { type History, type Standing, standing } from './acts';
 import { type CareSoFar, daysBetween, dueDays, firstDueDay, type Rule } from './schedules/days';
 import type { Care, ScheduleDocument } from './schedules/schema';
 import type { CareItem } from './schema';
-import { type Snooze, type SnoozedPlant, snoozeOf, snoozeOfSchedule, standing } from './snoozes';
+import { historyOf, historyOfSchedule, type SnoozedPlant } from './snoozes';
 
 /** The fields of a plant that determine its care. */
-export type CaredPlant = SnoozedPlant & Pick<PlantDocument, 'name' | 'location' | 'createdAt'>;
+export type CaredPlant = SnoozedPlant & Pick<PlantDocument, 'name' | 'location'>;
 /** The fields of a schedule that determine when care is due. */
 export type CaringSchedule = Rule &
-  Pick<ScheduleDocument, '_id' | 'plantId' | 'care' | 'label' | 'active' | 'last'> &
+  Pick<ScheduleDocument, '_id' | 'plantId' | 'care' | 'label' | 'active' | 'last' | 'acts'> &
   Pick<ScheduleDocument, 'snoozedUntil' | 'skippedOn' | 'snoozedAt'>;
 
 /** Recurring care that a plant needs. */
@@ -21,13 +22,12 @@ export interface Need {
   /** Undefined for a frequency of the plant. */
   schedule: CaringSchedule | undefined;
   care: Care;
-  rule: Rule;
-  last: DatedMoment | null;
-  snooze: Snooze;
+  history: History;
+  standing: Standing;
 }
 
 /** What determines the days on which care is due. */
-type Timed = Pick<Need, 'rule' | 'last' | 'snooze'>;
+type Timed = Pick<Need, 'history' | 'standing'>;
 
 /**
  * The needs of a plant: by its frequencies, then by its schedules that are active and not over. Such a
@@ -43,14 +43,9 @@ export function needsOf(
   const own = RECURRING_TYPES.filter((type) => !holding.some(({ care }) => care === type));
   return [
     ...own.flatMap((type) => ownNeed(plant, type, dayOf) ?? []),
-    ...holding.map((schedule) => ({
-      plant,
-      schedule,
-      care: schedule.care,
-      rule: schedule,
-      last: schedule.last,
-      snooze: snoozeOfSchedule(schedule),
-    })),
+    ...holding.map((schedule) => {
+      return { plant, schedule, care: schedule.care, ...timed(historyOfSchedule(schedule)) };
+    }),
   ];
 }
 
@@ -62,34 +57,30 @@ function isInForce({ active, endOn }: CaringSchedule, today: string): boolean {
 /** The day on which the care of a schedule is due, whatever the plant is; null if it never is again. */
 export function dueOnOf(schedule: CaringSchedule, today: string): string | null {
   if (!isInForce(schedule, today)) return null;
-  const { last } = schedule;
-  return firstDayOf({ rule: schedule, last, snooze: snoozeOfSchedule(schedule) }) ?? null;
+  return firstDayOf(timed(historyOfSchedule(schedule))) ?? null;
 }
 
 function ownNeed(plant: CaredPlant, type: RecurringCare, dayOf: Calendar): Need | undefined {
-  const fields = RECURRING_CARE[type];
-  const everyDays = plant[fields.everyDays];
-  if (everyDays === null) return undefined;
-  const last = plant[fields.last];
-  const startOn = last?.on ?? dayOf(plant.createdAt);
-  const always = { weekdays: null, months: null, seasons: [], endOn: null };
-  const rule = { everyDays, startOn, ...always };
-  const snooze = snoozeOf(plant, type);
-  return { plant, schedule: undefined, care: type, rule, last, snooze };
+  if (plant[RECURRING_CARE[type].everyDays] === null) return undefined;
+  return { plant, schedule: undefined, care: type, ...timed(historyOf(plant, type, dayOf)) };
+}
+
+/** Care with what stands of its history. */
+export function timed(history: History): Timed {
+  return { history, standing: standing(history) };
 }
 
 /** The days on which care is due, in order. */
 export function daysOf(need: Need, today: string): Generator<string, undefined> {
-  return dueDays(need.rule, soFarOf(need), today);
+  return dueDays(need.history.rule, soFarOf(need), today);
 }
 
 /** The first of these days; undefined if care is never due again. */
 export function firstDayOf(need: Timed): string | undefined {
-  return firstDueDay(need.rule, soFarOf(need));
+  return firstDueDay(need.history.rule, soFarOf(need));
 }
 
-function soFarOf({ last, snooze }: Timed): CareSoFar {
-  const { until, skippedOn } = standing(snooze, last);
+function soFarOf({ history: { last }, standing: { until, skippedOn } }: Timed): CareSoFar {
   return { lastOn: last?.on ?? null, skippedOn, snoozedUntil: until };
 }
 
@@ -105,8 +96,9 @@ export function typeOf(care: Care): EventType {
 
 /** The item of care that is due on a day. */
 export function itemOf(need: Need, dueOn: string, today: string): CareItem {
-  const { plant, schedule, care, rule, last, snooze } = need;
-  const { until } = standing(snooze, last);
+  const { plant, schedule, care, history, standing } = need;
+  const { rule, last } = history;
+  const { until } = standing;
   return {
     plantId: idText(plant._id),
     plantName: plant.name,

@@ -54,7 +54,7 @@ export function routes(care: CareService, actions: CareActions): Operation[] {
       body: skipCare,
       summary: 'Skip due care once',
       description:
-        'Counts as care on the day on which it is due, or today if that is past, without an event. For several plants only care that is due by today is skipped. A skip replaces a snooze; a snooze with `until` null undoes it.',
+        'Counts as care on the day on which it was due, or on that of `at` if that is later, without an event. For several plants only care that was due by then is skipped. A skip replaces a snooze; a snooze with `until` null undoes it. Acts count in the order of their moments, whatever order they arrive in.',
       notConditional: 'the response depends on the day',
       response: { status: 200, schema: postponed, description: 'The care with its new due day' },
       errors: [unknownPlant, plantArchived, unknownSchedule],
@@ -71,7 +71,7 @@ export function routes(care: CareService, actions: CareActions): Operation[] {
       body: snoozeCare,
       summary: 'Snooze due care until a day',
       description:
-        '`until` null undoes a snooze or skip. For several plants, or with the type `any`, only care that is due before that day is put off; none is brought forward.',
+        '`until` null undoes a snooze or skip. For several plants, or with the type `any`, only care that is due before that day is put off; none is brought forward. Acts count in the order of their moments, whatever order they arrive in.',
       notConditional: 'the response depends on the day',
       response: { status: 200, schema: postponed, description: 'The care with its new due day' },
       errors: [unknownPlant, plantArchived, unknownSchedule],

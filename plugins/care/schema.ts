@@ -9,6 +9,7 @@ import {
   nullable,
   oneOf,
   text,
+  timestamp,
   withKeys,
   named,
 } from '../../src/fields/joi';
@@ -119,13 +120,28 @@ const MESSAGES = {
 /** Instead of a type: care of any kind. */
 export const ANY = 'any';
 
-/** Names the care to snooze. */
+/** Names care. */
 export interface CareChoice extends PlantChoice {
   scheduleId?: string;
   type?: TypedCare | typeof ANY;
 }
 
-export interface SnoozeCare extends CareChoice {
+/** When something about care was decided, and about which occurrence. */
+export interface Decided {
+  at?: Date;
+  dueOn?: string;
+}
+const DUE_ON = day().description('The occurrence that is meant');
+const DECIDED: Joi.StrictSchemaMap<Decided> = {
+  at: timestamp({ hoursAhead: 24 }).description(
+    'When the person decided this, at most 24 hours from now; by default now',
+  ),
+  dueOn: DUE_ON.description(
+    'The occurrence that is meant: without effect if the care was due on another day at that moment',
+  ),
+};
+
+export interface SnoozeCare extends CareChoice, Decided {
   until: string | null;
 }
 
@@ -138,19 +154,22 @@ export const snoozeCare = Joi.object<SnoozeCare, true>({
   scheduleId: SCHEDULE_ID,
   until: nullable(day())
     .required()
-    .description(`The new due day, from today to ${MAX_SNOOZE_DAYS} days ahead`),
+    .description(`The new due day, from that of at to ${MAX_SNOOZE_DAYS} days ahead`),
+  ...DECIDED,
 })
   .xor('plantId', 'plantIds', 'location', 'all')
   .xor('type', 'scheduleId')
   .messages(MESSAGES);
 
-/** Names the care to skip. */
-export interface SkipCare extends PlantChoice {
+/** Names care of one kind. */
+interface TypedChoice extends PlantChoice {
   scheduleId?: string;
   type?: TypedCare;
 }
 
-export const skipCare = Joi.object<SkipCare>({
+export interface SkipCare extends TypedChoice, Decided {}
+
+const typedChoice = Joi.object<TypedChoice>({
   ...PLANTS,
   type: oneOf(TYPED_CARES).description('All care of a type').example('watered'),
   scheduleId: SCHEDULE_ID,
@@ -159,15 +178,20 @@ export const skipCare = Joi.object<SkipCare>({
   .xor('type', 'scheduleId')
   .messages(MESSAGES);
 
-export type DoCare = SkipCare & Pick<LogCare, 'occurredAt' | 'text' | 'photoIds'>;
+export const skipCare = withKeys<SkipCare>(typedChoice, DECIDED);
 
-export const doCare = withKeys<DoCare>(skipCare, {
+export type DoCare = TypedChoice &
+  Pick<Decided, 'dueOn'> &
+  Pick<LogCare, 'occurredAt' | 'text' | 'photoIds'>;
+
+export const doCare = withKeys<DoCare>(typedChoice, {
+  dueOn: DUE_ON,
   occurredAt: logCare.extract('occurredAt'),
   text: logCare.extract('text'),
   photoIds: logCare.extract('photoIds'),
 });
 
-/** The item of one plant, or those items of several plants that were changed. */
+/** The item of one plant, or those of several plants that changed. */
 export type Postponed = CareItem | { items: CareItem[] };
 
 export const postponed = withKeys<Postponed>(anyOfItem, {

@@ -1,27 +1,26 @@
 import { fieldError } from '../../src/core/errors';
 import type { Account } from '../../src/core/identity';
-import { anyOf, idText, type StoredId, toStoredId } from '../../src/core/ids';
+import { anyOf, idText, type StoredId } from '../../src/core/ids';
 import { addDays, calendarOf, endOfQuarterHour } from '../../src/core/time';
 import type { Tenant } from '../../src/data/model/models';
 import { batchesOf } from '../../src/data/model/batches';
 import type { OwnedModel } from '../../src/data/model/owner';
 import type { Transaction } from '../../src/data/writing/transaction';
-import { type Plants, RECURRING_CARE, RECURRING_TYPES, type UpdatePlant } from '../plants';
+import { type Plants, RECURRING_CARE, RECURRING_TYPES } from '../plants';
+import type { PlantChange } from '../plants/domain-events';
+import { addition, type Decision, standing } from './acts';
 import { agenda, dueBy, sortByDay } from './agenda';
 import { type CaredPlant, type CaringSchedule, type Need, needsOf, typeOf } from './needs';
 import { BY_PLANT } from './schedules/model';
 import type { Care, ScheduleDocument } from './schedules/schema';
 import { type DueCare, type DueCareQuery, MAX_DAYS_AHEAD } from './schema';
 import {
-  clearedSnoozes,
-  type Snooze,
-  SNOOZE_FIELDS,
-  snoozeFields,
-  snoozeOfSchedule,
+  ACT_FIELDS,
+  actsPath,
+  historyOf,
+  historyOfSchedule,
   type SnoozedPlant,
-  snoozeOf,
   type SnoozeView,
-  standing,
 } from './snoozes';
 
 const PLANT_FIELDS = [
@@ -30,7 +29,7 @@ const PLANT_FIELDS = [
   'createdAt',
   'archivedAt',
   ...RECURRING_TYPES.flatMap((type) => Object.values(RECURRING_CARE[type])),
-  ...SNOOZE_FIELDS,
+  ...ACT_FIELDS,
 ];
 const SCHEDULE_FIELDS = [
   'plantId',
@@ -45,6 +44,7 @@ const SCHEDULE_FIELDS = [
   'endOn',
   'active',
   'last',
+  'acts',
   'snoozedUntil',
   'skippedOn',
   'snoozedAt',
@@ -137,28 +137,50 @@ export class CareService {
     return [...byId.keys()].flatMap((id) => picked.get(id) ?? []);
   }
 
-  /** Snoozes or skips care, replacing an earlier snooze or skip. */
-  async postpone(tx: Transaction, needs: readonly Need[], snooze: Snooze): Promise<void> {
+  /**
+   * Adds a decision to some care.
+   *
+   * @param isChange whether it changes what stands, so that copies get the plants
+   */
+  async decide(
+    tx: Transaction,
+    needs: readonly Need[],
+    decision: Decision,
+    isChange: boolean,
+  ): Promise<void> {
     const bySchedule = needs.filter(({ schedule }) => schedule);
     const schedules = bySchedule.flatMap(({ schedule }) => schedule?._id ?? []);
     if (schedules.length > 0) {
-      const { until: snoozedUntil, skippedOn, setAt: snoozedAt } = snooze;
-      const $set = { snoozedUntil, skippedOn, snoozedAt };
-      await this.#schedules.updateMany({ _id: anyOf(schedules) }, { $set }).of(tx);
+      // Copies get what stands of it with the plants.
+      const added = this.#schedules.updateMany(
+        { _id: anyOf(schedules) },
+        addition('acts', decision),
+      );
+      await added.of(tx).setOptions({ tracked: false });
+      if (isChange) await this.#plants.keep(tx, plantsOf(bySchedule));
     }
-    // Copies get the snoozes of schedules with the plants.
-    await this.#plants.keep(tx, plantsOf(bySchedule), {});
     for (const type of RECURRING_TYPES) {
-      const own = needs.filter(({ schedule, care }) => !schedule && care === type);
-      await this.#plants.keep(tx, plantsOf(own), snoozeFields(type, snooze));
+      const own = plantsOf(needs.filter(({ schedule, care }) => !schedule && care === type));
+      await this.#plants.keep(tx, own, addition(actsPath(type), decision), isChange);
     }
   }
 
-  /** Clears the snoozes of frequencies that a change of plants clears. */
-  async follow(tx: Transaction, plantIds: readonly string[], change: UpdatePlant): Promise<void> {
-    const fields = clearedSnoozes(change);
-    if (Object.keys(fields).length > 0)
-      await this.#plants.keep(tx, plantIds.map(toStoredId), fields);
+  /** Keeps the frequencies that a change of a plant replaces, and ends what stands of those that it clears. */
+  async follow(tx: Transaction, { change, before }: PlantChange): Promise<void> {
+    if (!before) return;
+    const { now: at, revision, account } = tx;
+    for (const type of RECURRING_TYPES) {
+      const field = RECURRING_CARE[type].everyDays;
+      const { [field]: everyDays } = before;
+      const { [field]: changed } = change;
+      if (everyDays === null || changed === undefined || changed === everyDays) continue;
+      const clear = { at, revision, zone: account.timezone, until: null };
+      const update =
+        changed === null
+          ? { $set: { [actsPath(type)]: [clear] } }
+          : addition(actsPath(type), { at, revision, rule: { everyDays } });
+      await this.#plants.keep(tx, [before._id], update);
+    }
   }
 
   /** The snoozes and skips of some plants, for copies. */
@@ -173,13 +195,14 @@ export class CareService {
       const own = RECURRING_TYPES.map((type) => ({
         plantId,
         type,
-        ...standing(snoozeOf(plant, type), plant[RECURRING_CARE[type].last]),
+        // Its first day matters for what is due, not for what stands.
+        ...standing(historyOf(plant, type, calendarOf('UTC'))),
       }));
       const ofSchedules = (byPlant.get(plantId) ?? []).map((schedule) => ({
         plantId,
         type: typeOf(schedule.care),
         scheduleId: idText(schedule._id),
-        ...standing(snoozeOfSchedule(schedule), schedule.last),
+        ...standing(historyOfSchedule(schedule)),
       }));
       return [...own, ...ofSchedules].flatMap(({ skippedOn, ...snooze }) => {
         if (skippedOn !== null) return { ...snooze, skippedOn };

@@ -1,36 +1,25 @@
 import Joi from 'joi';
 
-import type { DatedMoment } from '../../src/core/time';
+import type { Calendar } from '../../src/core/time';
 import type { StoredId } from '../../src/core/ids';
 import type { ChangedList } from '../../src/data/changes/changes';
 import { day, id, nullable } from '../../src/fields/joi';
 import { eventType } from '../events';
-import {
-  type PlantDocument,
-  RECURRING_CARE,
-  RECURRING_TYPES,
-  type RecurringCare,
-  type UpdatePlant,
-} from '../plants';
+import { type PlantDocument, RECURRING_CARE, type RecurringCare } from '../plants';
+import type { Act, History, Standing } from './acts';
+import type { Rule } from './schedules/days';
 import type { ScheduleDocument } from './schedules/schema';
 
-/** How the next occurrence of care was postponed; at most one of the two days is set. */
-export interface Snooze {
-  /** Care is due on this day. */
-  until: string | null;
-  /** Care was skipped, and counts as done on this day. */
-  skippedOn: string | null;
-  setAt: Date | null;
-}
-
-/** The fields of a plant for the snoozes of its frequencies. */
+/** The fields of a plant for the acts of its frequencies. */
 const FIELDS = {
   watered: {
+    acts: 'wateringActs',
     until: 'wateringSnoozedUntil',
     skippedOn: 'wateringSkippedOn',
     setAt: 'wateringSnoozedAt',
   },
   fertilized: {
+    acts: 'fertilizerActs',
     until: 'fertilizerSnoozedUntil',
     skippedOn: 'fertilizerSkippedOn',
     setAt: 'fertilizerSnoozedAt',
@@ -38,64 +27,58 @@ const FIELDS = {
 } as const;
 type Fields = (typeof FIELDS)[RecurringCare];
 
-export const SNOOZE_FIELDS = Object.values(FIELDS).flatMap((fields) => Object.values(fields));
+export const ACT_FIELDS = Object.values(FIELDS).flatMap((fields) => Object.values(fields));
 
-/** A plant with its snoozes; the fields are missing until the first is set. */
+/** A plant with the acts of its frequencies; the fields are missing until the first. */
 export type SnoozedPlant = Pick<
   PlantDocument,
-  'archivedAt' | (typeof RECURRING_CARE)[RecurringCare][keyof (typeof RECURRING_CARE)['watered']]
+  | 'archivedAt'
+  | 'createdAt'
+  | (typeof RECURRING_CARE)[RecurringCare][keyof (typeof RECURRING_CARE)['watered']]
 > & { _id: StoredId } & Partial<
-    Record<Fields['until' | 'skippedOn'], string | null> & Record<Fields['setAt'], Date | null>
+    Record<Fields['acts'], readonly Act[]> &
+      Record<Fields['until' | 'skippedOn'], string | null> &
+      Record<Fields['setAt'], Date | null>
   >;
 
-/** The snooze of a frequency of a plant. */
-export function snoozeOf(plant: SnoozedPlant, type: RecurringCare): Snooze {
-  const { until, skippedOn, setAt } = FIELDS[type];
+/** The fields of a schedule for its history. */
+type SnoozedSchedule = Rule &
+  Pick<ScheduleDocument, 'last' | 'acts' | 'snoozedUntil' | 'skippedOn' | 'snoozedAt'>;
+
+/** The path under which a plant stores the acts of a frequency. */
+export function actsPath(type: RecurringCare): string {
+  return FIELDS[type].acts;
+}
+
+/** The history of a frequency of a plant. */
+export function historyOf(plant: SnoozedPlant, type: RecurringCare, dayOf: Calendar): History {
+  const { acts, until, skippedOn, setAt } = FIELDS[type];
+  const { everyDays, last: lastField } = RECURRING_CARE[type];
+  // Plants without care may lack the field.
+  const last = plant[lastField] ?? null;
+  const startOn = last?.on ?? dayOf(plant.createdAt);
+  const always = { weekdays: null, months: null, seasons: [], endOn: null };
   return {
-    until: plant[until] ?? null,
-    skippedOn: plant[skippedOn] ?? null,
-    setAt: plant[setAt] ?? null,
+    rule: { everyDays: plant[everyDays], startOn, ...always },
+    last,
+    acts: plant[acts] ?? [],
+    stored: {
+      until: plant[until] ?? null,
+      skippedOn: plant[skippedOn] ?? null,
+      setAt: plant[setAt] ?? null,
+    },
+    ...(!last && { addedAt: plant.createdAt }),
   };
 }
 
-/** The snooze of a schedule. */
-export function snoozeOfSchedule(
-  schedule: Pick<ScheduleDocument, 'snoozedUntil' | 'skippedOn' | 'snoozedAt'>,
-): Snooze {
-  const { snoozedUntil: until, skippedOn, snoozedAt: setAt } = schedule;
-  return { until, skippedOn, setAt };
-}
-
-/**
- * What still stands of a snooze or skip. A snooze stands until care is done after the moment at which it
- * was set, a skip until care on a later day. Both follow from the events, so undoing an event restores them.
- */
-export function standing(
-  { until, skippedOn, setAt }: Snooze,
-  last: DatedMoment | null | undefined,
-): Pick<Snooze, 'until' | 'skippedOn'> {
-  // Plants without care may lack the field.
-  const isOver = !setAt || (last ? last.at > setAt : false);
-  const counts = skippedOn !== null && skippedOn > (last?.on ?? '');
-  return { until: isOver ? null : until, skippedOn: counts ? skippedOn : null };
-}
-
-/** A snooze as fields of a plant. */
-export function snoozeFields(type: RecurringCare, snooze: Snooze): object {
-  const { until, skippedOn, setAt } = FIELDS[type];
-  return { [until]: snooze.until, [skippedOn]: snooze.skippedOn, [setAt]: snooze.setAt };
-}
-
-export const NOTHING: Snooze = { until: null, skippedOn: null, setAt: null };
-
-/** The fields that clear the snoozes of frequencies which a change clears. */
-export function clearedSnoozes(change: UpdatePlant): object {
-  const cleared = RECURRING_TYPES.filter((type) => change[RECURRING_CARE[type].everyDays] === null);
-  return Object.assign({}, ...cleared.map((type) => snoozeFields(type, NOTHING))) as object;
+/** The history of a schedule. */
+export function historyOfSchedule(schedule: SnoozedSchedule): History {
+  const { last, acts = [], snoozedUntil: until, skippedOn, snoozedAt: setAt } = schedule;
+  return { rule: schedule, last, acts, stored: { until, skippedOn, setAt } };
 }
 
 /** A snooze or skip in `GET /api/changes`. */
-export interface SnoozeView extends Partial<Pick<Snooze, 'skippedOn'>>, Pick<Snooze, 'until'> {
+export interface SnoozeView extends Partial<Pick<Standing, 'skippedOn'>>, Pick<Standing, 'until'> {
   plantId: string;
   type: string;
   scheduleId?: string;

@@ -1,10 +1,15 @@
 import { DomainEvent } from '../../src/data/writing/transaction';
-import type { UpdatePlant } from './schema';
+import type { PlantDocument, UpdatePlant } from './schema';
 
-/** Fields of some plants were changed, in the same way. */
-export const plantsChanged = new DomainEvent<{ plantIds: readonly string[]; change: UpdatePlant }>(
-  'plants.changed',
-);
+/** A change of the fields of some plants, in the same way. */
+export interface PlantChange {
+  plantIds: readonly string[];
+  change: UpdatePlant;
+  /** If it is a change of one plant. */
+  before?: PlantDocument;
+}
+
+export const plantsChanged = new DomainEvent<PlantChange>('plants.changed');
 
 /** A plant was added. */
 export const plantCreated = new DomainEvent<{ plantId: string; name: string }>('plant.created');

@@ -1,4 +1,4 @@
-import type { ClientSession } from 'mongoose';
+import type { ClientSession, UpdateQuery } from 'mongoose';
 
 import type { Account } from '../../src/core/identity';
 import { anyOf, idText, newId, type StoredId } from '../../src/core/ids';
@@ -95,9 +95,10 @@ export class PlantService {
 
   /** Changes the given fields, or nothing if none is given. @throws ApiError plant_not_found */
   async update(tx: Transaction, id: string, body: UpdatePlant): Promise<PlantView> {
-    const changed = await this.#plants.update(tx, id, body);
+    const before = await this.#plants.get(tx, id);
+    const changed = await this.#plants.update(tx, id, body, before);
     await this.#showPrimary(tx, id, body);
-    await tx.emit(plantsChanged, { plantIds: [id], change: body });
+    await tx.emit(plantsChanged, { plantIds: [id], change: body, before });
     return this.#presentOne(tx, changed);
   }
 
@@ -156,12 +157,23 @@ export class PlantService {
     return (await this.fields(tenant, [], some)).map(({ _id }) => idText(_id));
   }
 
-  /** Stores fields of another plugin with plants. Copies get these plants again, even if no field is given. */
-  async keep(tx: Transaction, ids: readonly StoredId[], fields: object): Promise<void> {
+  /**
+   * Updates fields of another plugin that are stored with plants. Copies get these plants again, even if
+   * nothing is updated, unless it is not tracked.
+   */
+  async keep(
+    tx: Transaction,
+    ids: readonly StoredId[],
+    update: UpdateQuery<PlantDocument> = {},
+    tracked = true,
+  ): Promise<void> {
     if (ids.length === 0) return;
     // Fields of another plugin are not in the schema.
     const options = { strict: false };
-    await this.#model.updateMany({ _id: anyOf(ids) }, { $set: fields }, options).of(tx);
+    await this.#model
+      .updateMany({ _id: anyOf(ids) }, update, options)
+      .of(tx)
+      .setOptions({ tracked });
   }
 
   /** Removes a photo from the plants that have it as their primary photo. */

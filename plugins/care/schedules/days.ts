@@ -35,6 +35,12 @@ export interface Rule {
   endOn: string | null;
 }
 
+/** The rule of a schedule alone. */
+export function ruleOf(schedule: Rule): Rule {
+  const { everyDays, weekdays, monthDays = null, months, seasons, startOn, endOn } = schedule;
+  return { everyDays, weekdays, monthDays, months, seasons, startOn, endOn };
+}
+
 /** The last care by a rule, and how its next occurrence was postponed. */
 export interface CareSoFar {
   /** The day of the last care. */

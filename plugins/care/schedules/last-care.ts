@@ -12,7 +12,7 @@ import { CARES, type ScheduleDocument } from './schema';
 
 type Followed = Pick<
   ScheduleDocument,
-  '_id' | 'plantId' | 'care' | 'last' | 'snoozedUntil' | 'skippedOn'
+  '_id' | 'plantId' | 'care' | 'last' | 'acts' | 'snoozedUntil' | 'skippedOn'
 >;
 
 /** A schedule, and what its last care should be. */
@@ -21,7 +21,7 @@ interface Moved {
   last: DatedMoment | null;
 }
 
-const FOLLOWED = ['plantId', 'care', 'last', 'snoozedUntil', 'skippedOn'];
+const FOLLOWED = ['plantId', 'care', 'last', 'acts', 'snoozedUntil', 'skippedOn'];
 
 /** Keeps the last care that counts for each schedule up to date with the events. */
 export class ScheduleLastCare {
@@ -153,11 +153,12 @@ export class ScheduleLastCare {
 
   /** Makes copies get the plants of snoozed or skipped schedules, and with them the snoozes that still stand. */
   async showSnoozes(tx: Transaction, schedules: readonly Omit<Followed, 'last'>[]): Promise<void> {
-    const postponed = schedules.filter(({ snoozedUntil, skippedOn }) => snoozedUntil ?? skippedOn);
+    const postponed = schedules.filter(
+      ({ acts = [], snoozedUntil, skippedOn }) => acts.length > 0 || (snoozedUntil ?? skippedOn),
+    );
     await this.#plants.keep(
       tx,
       postponed.map(({ plantId }) => plantId),
-      {},
     );
   }
 }

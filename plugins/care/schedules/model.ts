@@ -18,7 +18,10 @@ export const scheduleLimitReached = new ErrorCode(
 /** Orders schedules by plant, oldest first. */
 export const BY_PLANT = { plantId: 1, ...LIST_ORDER } as const;
 
-const schema = new Schema(schedule.paths, { collection: 'schedules' })
+const schema = new Schema(
+  { ...schedule.paths, acts: { type: [Schema.Types.Mixed], default: undefined } },
+  { collection: 'schedules' },
+)
   // The schedules of one plant, and of all plants.
   .index({ userId: 1, ...BY_PLANT });
 

@@ -26,6 +26,7 @@ import {
   timestamps,
   uuid,
 } from '../../../src/fields/types';
+import type { Act } from '../acts';
 import { KINDS, type Season, type WeekdayOfMonth, WEEKDAYS_OF_MONTH } from './days';
 
 /** The kinds of care of a schedule: event types, and `other` for all else. */
@@ -100,6 +101,7 @@ export const schedule = defineRecord({
   active: boolean().default(true),
   ...timestamps,
   last: datedMoment().nullable().internal(),
+  // Of 1.2.0, which kept the last snooze or skip alone.
   snoozedUntil: day().nullable().internal(),
   skippedOn: day().nullable().internal(),
   snoozedAt: timestamp().nullable().internal(),
@@ -108,7 +110,10 @@ export const schedule = defineRecord({
 type Body = CreateBody<typeof schedule.fields>;
 export type CreateSchedule = Omit<Body, 'startOn'> & Partial<Pick<Body, 'startOn'>>;
 export type UpdateSchedule = PatchBody<typeof schedule.fields>;
-export type ScheduleDocument = Document<typeof schedule.fields>;
+export type ScheduleDocument = Document<typeof schedule.fields> & {
+  /** Missing until the first. */
+  acts?: readonly Act[];
+};
 export type StoredSchedule = View<typeof schedule.fields>;
 export type ScheduleView = StoredSchedule & { dueOn: string | null };
 

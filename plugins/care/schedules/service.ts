@@ -1,4 +1,5 @@
 import { idText, newId, toStoredId } from '../../../src/core/ids';
+import { canonicalJson } from '../../../src/core/values';
 import type { Tenant } from '../../../src/data/model/models';
 import type { OwnedModel } from '../../../src/data/model/owner';
 import { insert, Resource, type ResourceOf } from '../../../src/data/model/resource';
@@ -6,7 +7,9 @@ import type { Transaction } from '../../../src/data/writing/transaction';
 import { ValidationErrors } from '../../../src/fields/validation';
 import { type Events, scheduleNotFound } from '../../events';
 import { plantNotFound, type Plants } from '../../plants';
+import { addition } from '../acts';
 import { dueOnOf, todayOf } from '../needs';
+import { ruleOf } from './days';
 import { faultsOf } from './faults';
 import type { ScheduleLastCare } from './last-care';
 import { BY_PLANT, MAX_SCHEDULES, scheduleLimitReached } from './model';
@@ -100,7 +103,9 @@ export class ScheduleService {
    */
   async update(tx: Transaction, id: string, body: UpdateSchedule): Promise<ScheduleView> {
     const before = await this.#schedules.get(tx, id);
-    requireRule({ ...before, ...schedule.toChanges(body) });
+    const after = { ...before, ...schedule.toChanges(body) };
+    requireRule(after);
+    await this.#keepRule(tx, before, after);
     return this.#present(tx, await this.#schedules.update(tx, id, body, before));
   }
 
@@ -119,6 +124,22 @@ export class ScheduleService {
   /** Deletes the schedules of a plant. */
   async deleteOfPlant(tx: Transaction, plantId: string): Promise<void> {
     await this.#model.deleteMany({ plantId }).of(tx);
+  }
+
+  /** Keeps a rule that is replaced, for decisions of until now, which may arrive later. */
+  async #keepRule(
+    tx: Transaction,
+    before: ScheduleDocument,
+    after: ScheduleDocument,
+  ): Promise<void> {
+    const { now: at, revision } = tx;
+    const rule = ruleOf(before);
+    if (canonicalJson(rule) === canonicalJson(ruleOf(after))) return;
+    const change = addition('acts', { at, revision, rule });
+    const kept = this.#model.updateOne({ _id: before._id }, change).of(tx);
+    await kept.setOptions({ tracked: false });
+    // Decisions of later moments may have another effect now.
+    await this.#lastCare.showSnoozes(tx, [before]);
   }
 
   async #present(tx: Transaction, document: ScheduleDocument): Promise<ScheduleView> {

@@ -1,13 +1,14 @@
-import { DAY_MS } from '../../../src/core/time';
+import { DAY_MS, HOUR_MS } from '../../../src/core/time';
 import { canonicalJson } from '../../../src/core/values';
-import { Client, record, records } from '../../support/client';
+import { Client, record, records, type Reply } from '../../support/client';
 import { setClock } from '../../support/clock';
 import { Copy, listed } from '../../support/copy';
 import { differencesOf } from '../../support/program';
 import type { TestService } from '../../support/service';
 import { same } from '../actor';
 import { dayAfter } from '../days';
-import { PlainCare, type Told } from './plain-care';
+import { order } from '../model';
+import { type Item, PlainCare } from './plain-care';
 import { PLACES, withoutNull, type Write, ZONES } from './writes';
 
 /** A person with two phones, each with a copy of the account. */
@@ -17,6 +18,7 @@ export class Person {
   readonly #devices;
   readonly #oracle;
   readonly #deleted: string[] = [];
+  #writes = 0;
 
   constructor(
     service: TestService,
@@ -51,12 +53,13 @@ export class Person {
     const moment = days % 2 === 0 ? { occurredAt } : {};
     // The clock is not running.
     setClock(Date.now() + 61_000);
-    const send = async (method: string, path: string, body?: object): Promise<boolean> => {
+    const send = async (method: string, path: string, body?: object) => {
       const answer = await client.send(method, path, { body });
       if (answer.status >= 500) throw new Error(`${method} ${path}: ${answer.status}`);
-      return answer.status < 300;
+      return answer.status < 300 ? answer : undefined;
     };
     const post = (path: string, body?: object) => send('POST', path, body);
+    this.#writes += 1;
     switch (kind) {
       case 'plant':
         await post('/api/plants', withoutNull(fields));
@@ -149,7 +152,7 @@ export class Person {
     kind: 'done' | 'skip' | 'snooze',
     { whom, type, pick, days, other }: Write,
     { plant, schedule, moment }: { plant: string; schedule: string; moment: object },
-    post: (path: string, body: object) => Promise<boolean>,
+    post: (path: string, body: object) => Promise<Reply | undefined>,
   ): Promise<void> {
     const oracle = this.#oracle;
     const active = oracle.needs();
@@ -166,11 +169,10 @@ export class Person {
     const what = isOfSchedule ? { scheduleId: schedule } : { type: other % 7 === 6 ? 'any' : type };
     const today = oracle.today();
     const until = days % 8 === 0 ? null : dayAfter(today, days * 3);
-    const body = {
-      done: { ...who, ...what, ...moment },
-      skip: { ...who, ...what },
-      snooze: { ...who, ...what, until },
-    }[kind];
+    const hours = [undefined, undefined, -3 * days, 13][other % 4];
+    // No two decisions have the same moment.
+    const ms = this.#writes % 1000;
+    const given = hours === undefined ? undefined : later(hours * HOUR_MS + ms);
     const chosen = active.filter((need) => {
       const { id, location: place } = need.plant;
       if (isOfSchedule) return need.schedule?.['id'] === schedule;
@@ -180,18 +182,37 @@ export class Person {
       return whom === 'all' || (typeof place === 'string' ? place.trim() : '') === location.trim();
     });
     const isOfMany = (whom !== 'schedule' && whom !== 'plant') || what.type === 'any';
-    const told = chosen.flatMap((need): [typeof need, Told][] => {
-      const dueOn = oracle.dueOn(need);
-      if (kind === 'skip') {
-        if (dueOn === undefined || (isOfMany && dueOn > today)) return [];
-        return [[need, { skippedOn: dueOn > today ? dueOn : today }]];
-      }
-      if (until === null) return [[need, {}]];
-      if (dueOn === undefined || (isOfMany && dueOn >= until)) return [];
-      return [[need, { until, setAt: new Date().toISOString() }]];
-    });
-    if (!(await post(`/api/care/${kind}`, body)) || kind === 'done') return;
-    for (const each of told) oracle.tell(...each);
+    const at = given ?? later(0);
+    const [first] = chosen;
+    const meant = [undefined, first && oracle.dueAt(first, at), today][pick % 3];
+    const decision = {
+      ...(given !== undefined && { at: given }),
+      ...(meant !== undefined && { dueOn: meant }),
+    };
+    const body = {
+      done: { ...who, ...what, ...moment },
+      skip: { ...who, ...what, ...decision },
+      snooze: { ...who, ...what, ...decision, until },
+    }[kind];
+    const standing = () => chosen.map((need) => canonicalJson(oracle.told(need)));
+    const before = standing();
+    const reply = await post(`/api/care/${kind}`, body);
+    if (!reply || kind === 'done') return;
+    const told = {
+      at,
+      zone: oracle.timezone,
+      ...decision,
+      ...(kind === 'snooze' && { until }),
+      ...(isOfMany && { ofSeveral: true }),
+    };
+    for (const need of chosen) oracle.tell(need, told);
+    const after = standing();
+    const isShort = isOfMany && meant === undefined;
+    const items = chosen
+      .filter((_, index) => !isShort || before[index] !== after[index])
+      .flatMap((need): Item[] => [oracle.item(need) ?? []].flat())
+      .sort((one, another) => order(String(one['dueOn']), String(another['dueOn'])));
+    same(reply.body, isOfMany ? { items } : (items[0] ?? { items }), `what ${kind} returned`);
   }
 
   /** Compares due care and snoozes with the oracle, and both copies with the lists. */
@@ -199,6 +220,7 @@ export class Person {
     for (const { client, copy } of this.#devices) await copy.sync(client);
     const oracle = this.#oracle;
     oracle.followEvents();
+    oracle.followRules();
     for (const { copy } of this.#devices) {
       same(sorted([...copy.snoozes.values()]), sorted(oracle.snoozes()), 'snoozes');
     }
@@ -225,6 +247,11 @@ export class Person {
     same(await differencesOf(this.#service.app, this.#id), [], 'derived data, rebuilt');
     for (const { client } of this.#devices) client.close();
   }
+}
+
+/** The moment some milliseconds from now. */
+function later(ms: number): string {
+  return new Date(Date.now() + ms).toISOString();
 }
 
 function sorted(items: readonly object[]): string[] {

@@ -1,17 +1,27 @@
 import { DAY_MS } from '../../../src/core/time';
+import { canonicalJson } from '../../../src/core/values';
 import { plainly } from '../../../plugins/care/test/plain-days';
 import type { Rule } from '../../../plugins/care/schedules/days';
 import type { Copy } from '../../support/copy';
 import { dayAfter, dayOf } from '../days';
 import { order } from '../model';
 
-type Item = Record<string, unknown>;
+export type Item = Record<string, unknown>;
 
-/** A snooze or skip of care. */
+/** A snooze (`until`), the removal of one (null) or a skip (no `until`). */
 export interface Told {
-  until?: string;
-  setAt?: string;
-  skippedOn?: string;
+  at: string;
+  /** The time zone of the account when it arrived. */
+  zone: string;
+  until?: string | null;
+  dueOn?: string;
+  ofSeveral?: boolean;
+}
+
+/** What stands of all that was told. */
+interface Standing {
+  until: string | null;
+  skippedOn: string | null;
 }
 
 interface Dated {
@@ -19,11 +29,15 @@ interface Dated {
   day: string;
 }
 
-/** Recurring care of a plant, by a schedule or by a frequency. */
-interface Need {
+/** Names recurring care of a plant. */
+export interface Named {
   plant: Item;
   schedule: Item | undefined;
   care: string;
+}
+
+/** Recurring care of a plant, by a schedule or by a frequency. */
+interface Need extends Named {
   rule: Rule;
   last: Dated | undefined;
 }
@@ -33,6 +47,8 @@ const FREQUENCIES = [
   ['fertilized', 'fertilizerFrequencyDays'],
 ] as const;
 const TYPES: Readonly<Record<string, string>> = { other: 'note' };
+/** The fields of a schedule that are not its rule. */
+const OTHER_FIELDS = ['id', 'plantId', 'care', 'label', 'active', 'createdAt', 'updatedAt'];
 /** Enough that every date falls on every weekday after the longest interval. */
 const MAX_DAYS = 22 * 366;
 
@@ -41,7 +57,8 @@ const MAX_DAYS = 22 * 366;
  */
 export class PlainCare {
   readonly #days = new Map<string, Dated>();
-  readonly #told = new Map<string, Told>();
+  readonly #told = new Map<string, Told[]>();
+  readonly #rules = new Map<string, { since: string; rule: Rule }[]>();
 
   constructor(
     readonly copy: Copy,
@@ -58,6 +75,18 @@ export class PlainCare {
     }
   }
 
+  /** Stores the rules that are new or were changed. */
+  followRules(): void {
+    const now = new Date().toISOString();
+    for (const { plant, schedule, care } of this.#cares()) {
+      const rule = this.#ruleOf(plant, schedule, care);
+      const key = keyOf({ plant, schedule, care });
+      const known = this.#rules.get(key) ?? [];
+      if (!rule || canonicalJson(rule) === canonicalJson(known.at(-1)?.rule)) continue;
+      this.#rules.set(key, [...known, { since: now, rule }]);
+    }
+  }
+
   today(): string {
     return dayOf(new Date().toISOString(), this.timezone);
   }
@@ -69,27 +98,64 @@ export class PlainCare {
       .flatMap((plant) => this.#needsOf(plant));
   }
 
-  /** Stores a snooze or skip, which replaces an earlier one. */
-  tell(need: Need, told: Told): void {
-    this.#told.set(keyOf(need), told);
+  /** Stores a snooze or skip. */
+  tell(need: Named, told: Told): void {
+    this.#told.set(keyOf(need), [...(this.#told.get(keyOf(need)) ?? []), told]);
   }
 
-  /** Clearing a frequency removes its snooze or skip. */
+  /** Clearing a frequency removes its snooze or skip for good, and all that was told before. */
   clear(plantId: string, care: string): void {
-    this.#told.delete(`${plantId} ${care}`);
+    const key = `${plantId} ${care}`;
+    const at = new Date().toISOString();
+    this.#told.set(key, [{ at, zone: this.timezone, until: null }]);
+    this.#rules.delete(key);
   }
 
-  /** The snooze or skip that still stands. */
-  told(need: Pick<Need, 'plant' | 'schedule' | 'care' | 'last'>): {
-    until: string | null;
-    skippedOn: string | null;
-  } {
-    const { until, setAt = '', skippedOn } = this.#told.get(keyOf(need)) ?? {};
-    const { at, day } = need.last ?? { at: '', day: '' };
-    return {
-      until: until !== undefined && at <= setAt ? until : null,
-      skippedOn: skippedOn !== undefined && skippedOn > day ? skippedOn : null,
-    };
+  /** The snooze or skip that stands, after care and what was told, one by one in the order of their moments. */
+  told(need: Named, before = '~'): Standing {
+    let state: Standing = { until: null, skippedOn: null };
+    let lastOn: string | null = null;
+    const events = this.#counting(need).map((event) => ({ ...event, place: 1 }));
+    const told = (this.#told.get(keyOf(need)) ?? []).map((each) => {
+      // At the same moment care ends a skip, but not a snooze.
+      return { ...each, place: each.until === undefined ? 0 : 2 };
+    });
+    const all = [...events, ...told].filter(({ at }) => at < before);
+    for (const each of all.sort((a, b) => order(a.at, b.at) || a.place - b.place)) {
+      if ('day' in each) {
+        lastOn = each.day;
+        state = { until: null, skippedOn: null };
+      } else {
+        state = after(state, each, this.#dueThen(need, state, lastOn, each));
+      }
+    }
+    return state;
+  }
+
+  /** The day on which care was due at a moment, by all that was told of until then. */
+  dueAt(need: Named, at: string): string | undefined {
+    const last = this.#counting(need).findLast((each) => each.at < at);
+    const then = { at, zone: this.timezone };
+    return this.#dueThen(need, this.told(need, at), last?.day ?? null, then);
+  }
+
+  #dueThen(
+    { plant, schedule, care }: Named,
+    { until, skippedOn }: Standing,
+    lastOn: string | null,
+    { at, zone }: Told,
+  ): string | undefined {
+    if (until !== null) return until;
+    const rules = this.#rules.get(keyOf({ plant, schedule, care })) ?? [];
+    const held = rules.findLast(({ since }) => since <= at) ?? rules[0];
+    if (!held) return undefined;
+    const startOn = schedule
+      ? held.rule.startOn
+      : (lastOn ?? dayOf(String(plant['createdAt']), zone));
+    const later = [startOn, lastOn ?? '', skippedOn ?? ''].sort().at(-1) ?? '';
+    const soFar = { lastOn, skippedOn, snoozedUntil: null };
+    const rule = { ...held.rule, startOn };
+    return plainly.dueDays(rule, soFar, '0000-01-01', dayAfter(later, MAX_DAYS)).next().value;
   }
 
   /** The days up to one on which care is due. */
@@ -106,6 +172,12 @@ export class PlainCare {
     return until ?? this.days(need, dayAfter(later, MAX_DAYS)).next().value;
   }
 
+  /** The item of care; undefined if it is never due again. */
+  item(need: Need): Item | undefined {
+    const dueOn = this.dueOn(need);
+    return dueOn === undefined ? undefined : this.#item(need, dueOn);
+  }
+
   /** Due care, and with `to` also later occurrences. */
   items(to?: string): Item[] {
     const items = this.needs().flatMap((need) => {
@@ -117,18 +189,9 @@ export class PlainCare {
 
   /** The snoozes and skips of active plants, as in copies. */
   snoozes(): Item[] {
-    const plants = [...this.copy.plants.values()].filter(
-      ({ archivedAt }) => archivedAt === undefined,
-    );
-    const cares = plants.flatMap((plant) => [
-      ...FREQUENCIES.map(([care]) => ({ plant, schedule: undefined, care })),
-      ...this.#schedulesOf(plant).map((schedule) => {
-        return { plant, schedule, care: String(schedule['care']) };
-      }),
-    ]);
+    const cares = this.#cares().filter(({ plant }) => plant['archivedAt'] === undefined);
     return cares.flatMap(({ plant, schedule, care }) => {
-      const last = this.#last(plant, schedule, care);
-      const { until, skippedOn } = this.told({ plant, schedule, care, last });
+      const { until, skippedOn } = this.told({ plant, schedule, care });
       if (until === null && skippedOn === null) return [];
       return {
         plantId: plant['id'],
@@ -140,6 +203,30 @@ export class PlainCare {
     });
   }
 
+  /** All frequencies and schedules. */
+  #cares(): Named[] {
+    return [...this.copy.plants.values()].flatMap((plant) => [
+      ...FREQUENCIES.map(([care]) => ({ plant, schedule: undefined, care })),
+      ...this.#schedulesOf(plant).map((schedule) => {
+        return { plant, schedule, care: String(schedule['care']) };
+      }),
+    ]);
+  }
+
+  /** The rule of a schedule or frequency; undefined for none. */
+  #ruleOf(plant: Item, schedule: Item | undefined, care: string): Rule | undefined {
+    if (schedule) {
+      const rest = Object.entries(schedule).filter(([name]) => !OTHER_FIELDS.includes(name));
+      // A view of a schedule has the fields of its rule.
+      return Object.fromEntries(rest) as unknown as Rule;
+    }
+    const [, field] = FREQUENCIES.find(([each]) => each === care) ?? [];
+    const everyDays = field === undefined ? undefined : plant[field];
+    if (typeof everyDays !== 'number') return undefined;
+    const always = { weekdays: null, monthDays: null, months: null, seasons: [], endOn: null };
+    return { everyDays, startOn: '', ...always };
+  }
+
   #schedulesOf({ id }: Item): Item[] {
     return inOrder(this.copy.schedules.values()).filter(({ plantId }) => plantId === id);
   }
@@ -149,13 +236,12 @@ export class PlainCare {
       ({ active, endOn }) =>
         active === true && (typeof endOn !== 'string' || endOn >= this.today()),
     );
-    const own = FREQUENCIES.flatMap(([care, field]): Need[] => {
-      const everyDays = plant[field];
-      if (typeof everyDays !== 'number' || holding.some((each) => each['care'] === care)) return [];
-      const last = this.#last(plant, undefined, care);
+    const own = FREQUENCIES.flatMap(([care]): Need[] => {
+      const rule = this.#ruleOf(plant, undefined, care);
+      if (!rule || holding.some((each) => each['care'] === care)) return [];
+      const last = this.#counting({ plant, schedule: undefined, care }).at(-1);
       const startOn = last?.day ?? dayOf(String(plant['createdAt']), this.timezone);
-      const always = { weekdays: null, monthDays: null, months: null, seasons: [], endOn: null };
-      return [{ plant, schedule: undefined, care, rule: { everyDays, startOn, ...always }, last }];
+      return [{ plant, schedule: undefined, care, rule: { ...rule, startOn }, last }];
     });
     return [
       ...own,
@@ -163,13 +249,14 @@ export class PlainCare {
         const care = String(schedule['care']);
         // A view of a schedule has the fields of its rule.
         const rule = schedule as unknown as Rule;
-        return { plant, schedule, care, rule, last: this.#last(plant, schedule, care) };
+        const last = this.#counting({ plant, schedule, care }).at(-1);
+        return { plant, schedule, care, rule, last };
       }),
     ];
   }
 
-  /** The last event that counts. */
-  #last(plant: Item, schedule: Item | undefined, care: string): Dated | undefined {
+  /** The events that count, in the order of their moments. */
+  #counting({ plant, schedule, care }: Named): Dated[] {
     const counting = [...this.copy.events.values()].filter(({ plantId, type, scheduleId }) => {
       if (plantId !== plant['id']) return false;
       if (!schedule) return type === care;
@@ -178,8 +265,7 @@ export class PlainCare {
     });
     return counting
       .flatMap(({ id }) => this.#days.get(String(id)) ?? [])
-      .sort((a, b) => order(a.at, b.at) || order(a.day, b.day))
-      .at(-1);
+      .sort((a, b) => order(a.at, b.at) || order(a.day, b.day));
   }
 
   #item(need: Need, dueOn: string): Item {
@@ -217,7 +303,21 @@ export class PlainCare {
   }
 }
 
-function keyOf({ plant, schedule, care }: Pick<Need, 'plant' | 'schedule' | 'care'>): string {
+/** What stands after one more thing was told, on the day on which care was due then. */
+function after(before: Standing, told: Told, dueOn: string | undefined): Standing {
+  const { at, zone, until, ofSeveral } = told;
+  if (told.dueOn !== undefined && told.dueOn !== dueOn) return before;
+  if (until === null) return { until: null, skippedOn: null };
+  if (until !== undefined) {
+    const isPutOff = dueOn !== undefined && dueOn < until;
+    return ofSeveral === true && !isPutOff ? before : { until, skippedOn: null };
+  }
+  const on = dayOf(at, zone);
+  if (dueOn === undefined || (ofSeveral === true && dueOn > on)) return before;
+  return { until: null, skippedOn: dueOn > on ? dueOn : on };
+}
+
+function keyOf({ plant, schedule, care }: Named): string {
   return schedule ? String(schedule['id']) : `${String(plant['id'])} ${care}`;
 }
 
