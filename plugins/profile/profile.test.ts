@@ -84,6 +84,16 @@ test('responses have no ETag and are never 304, since they differ each time', as
   expect(changed.body).toMatchObject({ timezone: 'Europe/Paris', token: { id: anyId } });
 });
 
+test.each([
+  ['GMT+03:00', 'Etc/GMT-3'],
+  ['GMT-11:00', 'Etc/GMT+11'],
+  ['GMT+00:00', 'UTC'],
+])('the fixed zone %s of Android is %s', async (given, timezone) => {
+  const user = await service.user();
+  const answer = await user.patch('/api/account', { timezone: given }).expect(200);
+  expect(answer.body).toMatchObject({ timezone });
+});
+
 test('changing the time zone changes today, but not the days of logged events', async () => {
   const user = await service.user({ expiresInSeconds: 10 * 365 * 24 * 3600 });
   setClock('2026-03-15T12:00:00Z');
@@ -124,7 +134,7 @@ test('fields that are left out do not change', async () => {
 });
 
 test.each([
-  ['timezone', ['Europe/Atlantis', '+02:00', '', null, 2]],
+  ['timezone', ['Europe/Atlantis', '+02:00', 'GMT+05:30', 'GMT+15:00', '', null, 2]],
   ['language', ['english', 'en_US', 'e', '', 'de-', 'x-klingon', `en-${'a'.repeat(62)}`, null, 7]],
   ['remindAt', ['7:00', '24:00', '07:60', '07:00:00', '07:00\n', '', 700, false]],
 ])('an invalid %s is refused', async (field, values) => {

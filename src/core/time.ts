@@ -66,15 +66,21 @@ function zoneNames(): ReadonlyMap<string, string> {
   return zones;
 }
 
+/** A fixed zone as Android reports it. IANA names those of whole hours, with the opposite sign. */
+const FIXED_ZONE = /^GMT([+-])0?(\d{1,2}):00$/i;
+
 /**
  * The name of an IANA time zone in its usual case, or that of the zone which replaced it; undefined if
- * there is none. Offsets are refused, since they have no summer time.
+ * there is none. Other offsets than `GMT+03:00` are refused, since they have no summer time.
  */
 export function timezoneName(given: string): string | undefined {
   if (!/^[A-Za-z]/.test(given)) return undefined;
+  const name = given.replace(FIXED_ZONE, (_, sign, hours) => {
+    return `Etc/GMT${sign === '+' ? '-' : '+'}${hours}`;
+  });
   try {
-    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: given }).resolvedOptions();
-    return zoneNames().get(given.toLowerCase()) ?? timeZone;
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
+    return zoneNames().get(name.toLowerCase()) ?? timeZone;
   } catch {
     return undefined;
   }
