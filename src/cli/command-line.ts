@@ -3,6 +3,7 @@ import { hostname, userInfo } from 'node:os';
 
 import type { Command } from 'commander';
 
+import type { OfflineCheck } from '../plugins/check';
 import { scopesOf, type Plugin, readSettings } from '../plugins/plugin';
 import { App } from '../app/app';
 import type { Acting } from '../data/audit/entry';
@@ -133,6 +134,11 @@ export class CommandRunner implements CommandLine {
    */
   serverSettings(): Settings {
     return readSettings(this.plugins, this.#givenEnv);
+  }
+
+  /** Those of plugins. */
+  get checks(): OfflineCheck[] {
+    return this.plugins.flatMap(({ checks = [] }) => checks);
   }
 
   get isJson(): boolean {

@@ -15,6 +15,7 @@ import type { DomainEvent, Listener } from '../data/writing/transaction';
 import type { ModelDefinition } from '../data/model/models';
 import type { Quota } from '../data/model/quotas';
 import type { Migration } from '../data/schema/migration';
+import type { OfflineCheck } from './check';
 import type { CommandLine } from './command';
 import type { Host, PluginReference } from './host';
 import type { Feature, Operation } from './operation';
@@ -36,6 +37,8 @@ export interface Plugin<Exports = unknown> extends PluginReference<Exports> {
     settings: Settings,
     scopes: ReadonlyMap<string, string>,
   ) => string | undefined)[];
+  /** What `doctor` and `config check` look at besides. */
+  checks?: readonly OfflineCheck[];
   /** Rate budgets: calls a minute of an account. */
   budgets?: Readonly<Record<string, Setting<number>>>;
   /** The quotas that its models count against. */

@@ -60,6 +60,7 @@ test('doctor reports each check if there are no faults', async () => {
     'rights of files',
     'certificate',
     'last backup',
+    'mail server',
     'MongoDB',
     'replica set',
     'clock',

@@ -1,5 +1,6 @@
 import { reconcile } from '../reconcile';
-import { fault, type Finding, good, type OnlineCheck } from './check';
+import { fault, type Finding, good } from '../../plugins/check';
+import type { OnlineCheck } from './check';
 
 /** Checks all derived data against its source data; reads everything. */
 export const derived: OnlineCheck = async ({ app }) => {

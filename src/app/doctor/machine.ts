@@ -8,7 +8,7 @@ import { hostSettings } from '../../core/settings/host-settings';
 import { DAY_MS, HOUR_MS } from '../../core/time';
 import { reasonOf } from '../../core/values';
 import { BackupFolder } from '../backup/folder';
-import { fault, type Finding, good, type OfflineCheck } from './check';
+import { fault, type Finding, good, type OfflineCheck } from '../../plugins/check';
 
 const GIBIBYTE = 2 ** 30;
 /** A day of writes or one backup may take as much. */

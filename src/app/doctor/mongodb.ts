@@ -1,7 +1,8 @@
 import { mongo } from 'mongoose';
 
 import { isRecord } from '../../core/values';
-import { fault, type Finding, good, type OnlineCheck } from './check';
+import { fault, type Finding, good } from '../../plugins/check';
+import type { OnlineCheck } from './check';
 
 /** The first version with snapshot reads, which backups need. */
 const LEAST_VERSION = 5;

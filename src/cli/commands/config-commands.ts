@@ -1,6 +1,8 @@
 import { type ShownSetting, SettingsError } from '../../core/settings/settings';
 import type { CommandRunner } from '../command-line';
+import { EXIT } from '../exit-codes';
 import { table } from '../table';
+import { runChecks } from './doctor-command';
 
 export function configCommands(commandLine: CommandRunner): void {
   const parent = commandLine.program
@@ -18,13 +20,14 @@ function checkCommand(commandLine: CommandRunner, parent: Parent): void {
     .command('check')
     .summary('check all settings')
     .description(
-      `Checks all settings as the server does when it starts: values, misspelled names, files and folders. Needs no server.`,
+      `Checks all settings as the server does when it starts: values, misspelled names, files and folders. Also connects to the mail server, if one is set, without sending. Needs no other server.`,
     )
     .addHelpText(
       'after',
       `
 Exit codes:
   0  all settings are valid
+  1  the mail server cannot be used
   2  some are invalid; standard error names each on a line
 
 Examples:
@@ -33,10 +36,16 @@ Examples:
   $ npm run --silent cli -- config check --json
   {"faults":[]}`,
     )
-    .action(() => {
+    .action(async () => {
       try {
-        commandLine.serverSettings();
-        commandLine.print({ result: { faults: [] }, text: 'All settings are valid.' });
+        const findings = await runChecks(commandLine.checks, commandLine.serverSettings());
+        const faults = findings.filter(({ ok }) => !ok).map(({ finding }) => finding);
+        const isGood = faults.length === 0;
+        commandLine.print({
+          result: { faults },
+          text: isGood ? 'All settings are valid.' : faults.join('\n'),
+          exitCode: isGood ? EXIT.done : EXIT.failed,
+        });
       } catch (error) {
         if (error instanceof SettingsError && commandLine.isJson) {
           commandLine.print({ result: { faults: error.faults }, text: '' });

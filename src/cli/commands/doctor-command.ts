@@ -1,5 +1,6 @@
-import { fault, type Finding, type OnlineCheck } from '../../app/doctor/check';
+import type { OnlineCheck } from '../../app/doctor/check';
 import type { Settings } from '../../core/settings/settings';
+import { fault, type Finding, type OfflineCheck } from '../../plugins/check';
 import type { CommandResult } from '../../plugins/command';
 import type { CommandRunner } from '../command-line';
 import { EXIT, exitOf } from '../exit-codes';
@@ -13,7 +14,7 @@ export function doctorCommand(commandLine: CommandRunner): void {
     .command('doctor')
     .summary('diagnose problems')
     .description(
-      `Checks what neither the start of a server, nor /readyz, nor config check says: disk space, file permissions, the certificate, the last backup, MongoDB, its replica set and clock, and derived data. Says how to fix each fault, changes nothing, and can run while the server is running.`,
+      `Checks what neither the start of a server, nor /readyz, nor config check says: disk space, file permissions, the certificate, the last backup, the mail server, MongoDB, its replica set and clock, and derived data. Says how to fix each fault, changes nothing, and can run while the server is running.`,
     )
     .option('--quick', 'skip checks that read all data')
     .addHelpText(
@@ -29,7 +30,10 @@ Examples:
   [{"check":"certificate","ok":true,"finding":"valid until 2027-03-01"},…]     printed as one line`,
     )
     .action(async ({ quick = false }: { quick?: boolean }) => {
-      const offline = await checkOffline(commandLine.serverSettings());
+      const offline = await runChecks(
+        [disk, rights, certificate, lastBackup, ...commandLine.checks],
+        commandLine.serverSettings(),
+      );
       commandLine.print(resultOf([...offline, ...(await checkServers(commandLine, quick))]));
     });
 }
@@ -55,9 +59,11 @@ function resultOf(findings: readonly Finding[]): CommandResult {
   };
 }
 
-/** Runs the checks that need no server. */
-async function checkOffline(settings: Settings): Promise<Finding[]> {
-  const checks = [disk, rights, certificate, lastBackup];
+/** Runs checks that need neither MongoDB nor Redis. */
+export async function runChecks(
+  checks: readonly OfflineCheck[],
+  settings: Settings,
+): Promise<Finding[]> {
   return (await Promise.all(checks.map((check) => check(settings)))).flat();
 }
 
