@@ -74,6 +74,15 @@ export class Deliveries {
     return this.#deliveries.findOneAndUpdate(filter, { $set: { nextAttemptAt } }, options).lean();
   }
 
+  /** Deletes the waiting deliveries of a type about an account. */
+  async cancel(
+    session: ClientSession,
+    lane: Id,
+    about: Pick<Delivery, 'userId' | 'type'>,
+  ): Promise<void> {
+    await this.#deliveries.deleteMany({ ...waitingFor(lane), ...about }, { session });
+  }
+
   /** The lanes with deliveries, but for those of channels that have only one. */
   async lanes(): Promise<StoredId[]> {
     const found = await this.#deliveries.aggregate<{ _id: StoredId }>([

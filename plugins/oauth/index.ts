@@ -5,14 +5,25 @@ import { ownOrigin } from '../../src/core/settings/public-origin';
 import { Setting } from '../../src/core/settings/settings';
 import { definePlugin } from '../../src/plugins/plugin';
 import accountsPlugin from '../accounts';
+import deliveriesPlugin from '../deliveries';
+import mailPlugin from '../mail';
 import { commands } from './commands';
 import type { SignIns } from './commands/sign-ins';
 import { authorizationServer } from './endpoints/authorization-server';
 import type { Parts } from './endpoints/method';
-import { issuerPages, passkeyScript, settingsPages, signInPages } from './endpoints/pages';
+import {
+  addressPages,
+  issuerPages,
+  passkeyScript,
+  recoveryPages,
+  settingsPages,
+  signInPages,
+} from './endpoints/pages';
 import { resourceDocuments } from './endpoints/resource-documents';
 import { showRefusal } from './pages/refusal';
 import { assertions } from './migrations/0001-assertions';
+import { MailChannel } from './mail/channel';
+import { Mails } from './mail/mails';
 import { Credentials } from './people/credentials';
 import { Passkeys } from './people/passkeys';
 import { People } from './people/people';
@@ -39,7 +50,7 @@ const signUpSetting = new Setting(
 /** The authorization server and the pages on which people sign in. */
 const oauth = definePlugin<SignIns>({
   name: 'oauth',
-  requires: ['accounts', 'mcp', 'pages'],
+  requires: ['accounts', 'deliveries', 'mail', 'mcp', 'pages'],
   settings: [signUpSetting, documentsSetting, ...issuerSettings],
   rules: issuerRules,
   models: [stateModel, credentialModel],
@@ -54,8 +65,11 @@ const oauth = definePlugin<SignIns>({
   setup: (host) => {
     const accounts = host.use(accountsPlugin);
     const store = new StateStore(host, accounts);
-    const credentials = new Credentials(store);
-    const people = new People(store, credentials, new Passkeys(store));
+    const deliveries = host.use(deliveriesPlugin);
+    const mail = host.use(mailPlugin);
+    const mails = new Mails({ store, deliveries, mail });
+    const credentials = new Credentials(store, mails);
+    const people = new People(store, credentials, new Passkeys(store), mails.links);
     const documents = new Documents(store);
     const providers = new Providers({
       store,
@@ -99,6 +113,7 @@ const oauth = definePlugin<SignIns>({
       host,
       store,
       people,
+      mails,
       documents,
       providers,
       issuer,
@@ -106,6 +121,7 @@ const oauth = definePlugin<SignIns>({
     };
     return {
       warnings: () => documents.warnings,
+      readings: mail.mailer ? deliveries.open(new MailChannel(host, mail.mailer, mails)) : [],
       exports: {
         invite: async (name, tier, seconds) => {
           const origin = signInOrigin(parts);
@@ -126,6 +142,8 @@ const oauth = definePlugin<SignIns>({
       protocols: [
         ...resourceDocuments(parts),
         ...settingsPages(parts),
+        ...(mails.isOn ? addressPages(parts) : []),
+        ...(mails.isOn && !issuer ? recoveryPages(parts) : []),
         ...(issuer ? [] : [...authorizationServer(parts), ...signInPages(parts), passkeyScript]),
         ...(issuer?.clientId !== undefined && issued
           ? issuerPages(parts, new IssuerSignIn(issuer, issued, host.log))

@@ -14,6 +14,7 @@ import type { Issuer } from '../issuer/settings';
 import { languageOf } from '../../pages';
 import { PageFault, TEXTS } from '../pages/texts';
 import { showFault, BrowserRequest } from '../pages/browser-request';
+import type { Mails } from '../mail/mails';
 import type { People } from '../people/people';
 import type { Documents } from '../server/documents';
 import type { Providers } from '../server/provider';
@@ -24,6 +25,7 @@ export interface Parts {
   host: Host;
   store: StateStore;
   people: People;
+  mails: Mails;
   documents: Documents;
   providers: Providers;
   /** Where people sign in, if not here. */

@@ -2,7 +2,10 @@ import type { ProtocolEndpoint } from '../../../src/plugins/protocol-endpoint';
 import { personalScopes } from '../../accounts';
 import { answerConsent, consentPage } from '../pages/consent';
 import { staticFile } from '../../pages';
+import { confirmAddress, confirmAddressPage } from '../pages/confirm-address';
+import { forgot, forgotPage } from '../pages/forgot';
 import { PASSKEY_CODE, PASSKEY_SCRIPT } from '../pages/passkey-script';
+import { recover, recoverPage } from '../pages/recover';
 import { signIn, signInPage } from '../pages/sign-in';
 import { signUp, signUpPage } from '../pages/sign-up';
 import { type IssuerSignIn, SIGN_IN, SIGNED_IN } from '../issuer/sign-in';
@@ -11,7 +14,7 @@ import { changeSettings, settingsPage } from '../settings/settings';
 
 /** The pages for signing in, signing up and consent. */
 export function signInPages(parts: Parts): ProtocolEndpoint[] {
-  const { store, people, isOpen } = parts;
+  const { store } = parts;
   const { page, form } = pagesOf(parts);
   const countsFailures = true;
   return [
@@ -29,10 +32,8 @@ export function signInPages(parts: Parts): ProtocolEndpoint[] {
     {
       path: '/sign-in',
       methods: {
-        GET: page('getSignInPage', 'Get the sign-in page', (request) =>
-          signInPage(request, people, isOpen),
-        ),
-        POST: form('signIn', 'Sign in (form)', (request) => signIn(request, people, isOpen), {
+        GET: page('getSignInPage', 'Get the sign-in page', (request) => signInPage(request, parts)),
+        POST: form('signIn', 'Sign in (form)', (request) => signIn(request, parts), {
           countsFailures,
         }),
       },
@@ -44,7 +45,7 @@ export function signInPages(parts: Parts): ProtocolEndpoint[] {
           ...page(
             'getSignUpPage',
             'Get the sign-up page',
-            (request) => signUpPage(request, people, isOpen),
+            (request) => signUpPage(request, parts),
             { countsFailures },
           ),
           responses: PRIVATE_PAGES,
@@ -52,7 +53,66 @@ export function signInPages(parts: Parts): ProtocolEndpoint[] {
         POST: form(
           'signUp',
           'Create an account, or set how to sign in to it (form)',
-          (request) => signUp(request, people, isOpen),
+          (request) => signUp(request, parts),
+          { countsFailures },
+        ),
+      },
+    },
+  ];
+}
+
+/** The pages that let people back in. */
+export function recoveryPages(parts: Parts): ProtocolEndpoint[] {
+  const { page, form } = pagesOf(parts);
+  const countsFailures = true;
+  return [
+    {
+      path: '/forgot',
+      methods: {
+        GET: page('getForgotPage', 'Get the page for lost passwords and passkeys', forgotPage),
+        POST: form('forgot', 'Send a way back in, if there is an address (form)', (request) =>
+          forgot(request, parts.mails),
+        ),
+      },
+    },
+    {
+      path: '/recover',
+      methods: {
+        GET: page(
+          'getRecoverPage',
+          'Get the page of a mailed link',
+          (request) => recoverPage(request, parts),
+          { countsFailures },
+        ),
+        POST: form(
+          'recover',
+          'Set how to sign in, with a mailed link (form)',
+          (request) => recover(request, parts),
+          { countsFailures },
+        ),
+      },
+    },
+  ];
+}
+
+/** The page that confirms an address. */
+export function addressPages(parts: Parts): ProtocolEndpoint[] {
+  const { page, form } = pagesOf(parts);
+  const countsFailures = true;
+  return [
+    {
+      path: '/confirm-address',
+      methods: {
+        GET: page(
+          'getConfirmAddressPage',
+          'Get the page that confirms an e-mail address',
+          (request) => confirmAddressPage(request, parts.mails),
+          { countsFailures },
+        ),
+        POST: form(
+          'confirmAddress',
+          'Confirm an e-mail address (form)',
+          (request) => confirmAddress(request, parts.mails),
           { countsFailures },
         ),
       },

@@ -13,6 +13,8 @@ const FIELDS: Readonly<Partial<Record<Sentence, string>>> = {
   badTokenName: 'token-name',
   noScope: 'token-scopes',
   notYourName: 'confirm',
+  badEmail: 'email',
+  tooManyMails: 'email',
 };
 
 /** Why a form was refused, with a link to its field; screen readers read it first. */
@@ -25,16 +27,17 @@ export function faultSummary(texts: Texts, fault: Sentence | undefined): Html | 
   </p>`;
 }
 
-/** A required field with its label. */
+/** A field with its label. */
 export function field(
   id: string,
   label: string | Html,
   attributes: Html,
   fault: Sentence | undefined,
+  isRequired = true,
 ): Html {
   const isFaulty = fault !== undefined && FIELDS[fault] === id;
   return markup`<label for="${id}">${label}</label>
-    <input id="${id}" required ${isFaulty && markup`aria-invalid="true"`} ${attributes} />`;
+    <input id="${id}" ${isRequired && markup`required`} ${isFaulty && markup`aria-invalid="true"`} ${attributes} />`;
 }
 
 /** Pages to which a person may return after signing in. */
@@ -49,11 +52,21 @@ export function returnField(to: string | undefined): Html | undefined {
   return to === undefined ? undefined : markup`<input type="hidden" name="return" value="${to}" />`;
 }
 
-const AS_TYPED = markup`autocapitalize="none" spellcheck="false"`;
+export const AS_TYPED = markup`autocapitalize="none" spellcheck="false"`;
 
 export function nameField(texts: Texts, name: string, fault: Sentence | undefined): Html {
   const given = markup`name="name" value="${name}" maxlength="128"`;
   return field('name', texts.name, markup`${given} autocomplete="username" ${AS_TYPED}`, fault);
+}
+
+export function emailField(
+  label: string,
+  email: string,
+  fault: Sentence | undefined,
+  isRequired: boolean,
+): Html {
+  const kind = markup`name="email" type="email" value="${email}" maxlength="254" autocomplete="email"`;
+  return field('email', label, kind, fault, isRequired);
 }
 
 /** A field in which a person repeats a name to confirm. */

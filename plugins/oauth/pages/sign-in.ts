@@ -10,14 +10,10 @@ import {
 } from './fields';
 import { PASSKEY_SCRIPT } from './passkey-script';
 import type { Sentence } from './texts';
-import type { People } from '../people/people';
+import type { Parts } from '../endpoints/method';
 
 /** Shows the sign-in page; redirects people who are signed in to their settings. */
-export async function signInPage(
-  request: BrowserRequest,
-  people: People,
-  isOpen: boolean,
-): Promise<void> {
+export async function signInPage(request: BrowserRequest, parts: Parts): Promise<void> {
   const { ctx } = request;
   const to = returnOf(ctx.query['return']);
   const { accountId } = await request.session();
@@ -26,19 +22,16 @@ export async function signInPage(
     return;
   }
   const isAgain = ctx.query['again'] !== undefined;
-  await showForm(request, people, { to, isOpen, isAgain });
+  await showForm(request, parts, { to, isAgain });
 }
 
 /** Refusals that count against the address. */
 const FAILURES: readonly Sentence[] = ['wrong', 'badPasskey', 'tooMany'];
 
 /** Signs a person in with a passkey, or a name and a password. */
-export async function signIn(
-  request: BrowserRequest,
-  people: People,
-  isOpen: boolean,
-): Promise<void> {
+export async function signIn(request: BrowserRequest, parts: Parts): Promise<void> {
   const { ctx, api } = request;
+  const { people } = parts;
   const form = await request.form();
   await api.refuseSpent(ctx);
   let name = (form.get('name') ?? '').trim();
@@ -55,7 +48,7 @@ export async function signIn(
   } catch (error) {
     const { sentence: fault, status } = request.faultOf(error);
     if (FAILURES.includes(fault)) await api.recordFailure(ctx);
-    await showForm(request, people, { to, isOpen, fault, status, name });
+    await showForm(request, parts, { to, fault, status, name });
     return;
   }
   request.redirect(to ?? '/settings');
@@ -63,7 +56,6 @@ export async function signIn(
 
 interface SignInForm {
   to: string | undefined;
-  isOpen: boolean;
   /** Whether the person is signed in, but not recently enough. */
   isAgain?: boolean;
   fault?: Sentence;
@@ -73,8 +65,8 @@ interface SignInForm {
 
 async function showForm(
   request: BrowserRequest,
-  people: People,
-  { to, isOpen, isAgain = false, fault, status = 200, name = '' }: SignInForm,
+  { people, mails, isOpen }: Parts,
+  { to, isAgain = false, fault, status = 200, name = '' }: SignInForm,
 ): Promise<void> {
   const { texts } = request;
   const options = await people.passkeys.authenticationOptions(request.page);
@@ -87,6 +79,7 @@ async function showForm(
       <button class="main">${texts.signIn}</button>
       ${passkeyButton(texts, texts.usePasskey, options)}
     </form>
+    ${mails.isOn && markup`<p><a href="/forgot">${texts.forgot}</a></p>`}
     ${isOpen && markup`<p>${texts.newAccount} <a href="${signUp}">${texts.signUp}</a></p>`}`;
   request.show(texts.signIn, content, { status, script: options && PASSKEY_SCRIPT });
 }

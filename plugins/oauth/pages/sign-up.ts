@@ -1,7 +1,9 @@
-import type { People } from '../people/people';
+import { addressIn } from '../../mail';
+import type { Parts } from '../endpoints/method';
 import { markup } from '../../pages';
 import {
   accountField,
+  emailField,
   faultSummary,
   nameField,
   newPasswordField,
@@ -9,6 +11,7 @@ import {
   returnField,
   returnOf,
 } from './fields';
+import { showReady } from './links';
 import { PASSKEY_SCRIPT } from './passkey-script';
 import { PageFault, type Sentence } from './texts';
 import type { BrowserRequest } from './browser-request';
@@ -20,38 +23,35 @@ interface SignUpForm {
   /** The page to return to. */
   to: string | undefined;
   name?: string;
+  email?: string;
   fault?: Sentence;
   status?: number;
 }
 
 /** Shows the sign-up page. */
-export async function signUpPage(
-  request: BrowserRequest,
-  people: People,
-  isOpen: boolean,
-): Promise<void> {
+export async function signUpPage(request: BrowserRequest, parts: Parts): Promise<void> {
   const { query } = request.ctx;
   const invite = String(query['invite'] ?? '');
-  const invited = await invitedName(request, people, { invite, isOpen });
-  await showForm(request, people, { invite, invited, to: returnOf(query['return']) });
+  const invited = await invitedName(request, parts, invite);
+  await showForm(request, parts, { invite, invited, to: returnOf(query['return']) });
 }
 
 /** Creates an account, or sets how to sign in to the one of an invitation. */
-export async function signUp(
-  request: BrowserRequest,
-  people: People,
-  isOpen: boolean,
-): Promise<void> {
+export async function signUp(request: BrowserRequest, parts: Parts): Promise<void> {
   const { api, ctx, texts, page, browser } = request;
+  const { people, mails } = parts;
   const form = await request.form();
   await api.refuseSpent(ctx);
   const invite = form.get('invite') ?? '';
   const passkey = form.get('passkey') ?? '';
   const to = returnOf(form.get('return'));
-  const invited = await invitedName(request, people, { invite, isOpen });
+  const invited = await invitedName(request, parts, invite);
   const name = invited ?? (form.get('name') ?? '').trim();
   const acting = request.acting(name);
+  const email = (invited === undefined && form.get('email')) || '';
+  const address = addressIn(email);
   try {
+    if (email !== '' && address === undefined) throw new PageFault('badEmail');
     const credential =
       passkey === ''
         ? { password: form.get('password') ?? '' }
@@ -62,23 +62,23 @@ export async function signUp(
     const { sentence: fault, status } = request.faultOf(error);
     // Limits how many names and invitations can be tried.
     if (['taken', 'badInvitation'].includes(fault)) await api.recordFailure(ctx);
-    await showForm(request, people, { invite, invited, to, name, fault, status });
+    await showForm(request, parts, { invite, invited, to, name, email, fault, status });
     return;
   }
   await request.signIn(name);
+  if (address !== undefined) await mails.confirm(name, address, request.language);
   if (to !== undefined) {
     request.redirect(to);
     return;
   }
-  const next = markup`<p>${texts.goOn} <a href="/settings">${texts.settings}</a></p>`;
-  request.show(texts.ready, next);
+  showReady(request, texts.ready);
 }
 
 /** @throws PageFault if the invitation is invalid, or missing where one is required */
 async function invitedName(
   { api, ctx }: BrowserRequest,
-  people: People,
-  { invite, isOpen }: { invite: string; isOpen: boolean },
+  { people, isOpen }: Parts,
+  invite: string,
 ): Promise<string | undefined> {
   if (invite === '') {
     if (isOpen) return undefined;
@@ -93,14 +93,15 @@ async function invitedName(
 
 async function showForm(
   request: BrowserRequest,
-  people: People,
-  { invite, invited, to, name = '', fault, status = 200 }: SignUpForm,
+  { people, mails }: Parts,
+  { invite, invited, to, name = '', email = '', fault, status = 200 }: SignUpForm,
 ): Promise<void> {
   const { texts } = request;
   const options = await people.passkeys.registrationOptions(request.page, invited);
   const who =
     invited === undefined
-      ? nameField(texts, name, fault)
+      ? markup`${nameField(texts, name, fault)}
+          ${mails.isOn && emailField(texts.emailOptional, email, fault, false)}`
       : markup`<p>${texts.welcome} <strong>${invited}</strong>.</p>
           <input type="hidden" name="invite" value="${invite}" />
           ${accountField(invited)}`;

@@ -1,9 +1,11 @@
 import type { Language } from '../../pages';
 import { SETTINGS_TEXTS } from '../settings/texts';
+import { EMAIL_TEXTS } from './email-texts';
 
 /** The texts of the pages. */
 const en = {
   ...SETTINGS_TEXTS.en,
+  ...EMAIL_TEXTS.en,
   signIn: 'Sign in',
   signUp: 'Create an account',
   signOut: 'Sign out',
@@ -66,6 +68,7 @@ const en = {
 
 const fr: typeof en = {
   ...SETTINGS_TEXTS.fr,
+  ...EMAIL_TEXTS.fr,
   signIn: 'Se connecter',
   signUp: 'Créer un compte',
   signOut: 'Se déconnecter',

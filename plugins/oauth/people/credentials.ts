@@ -2,6 +2,7 @@ import { accountTarget, type Acting } from '../../../src/data/audit/entry';
 import { hashOf } from '../../../src/core/identity';
 import type { SharedTransaction } from '../../../src/data/audit/audit-log';
 import type { Transaction } from '../../../src/data/writing/transaction';
+import type { Mails } from '../mail/mails';
 import { PageFault } from '../pages/texts';
 import { type CredentialDocument, credentialModel, type Passkey } from '../state/model';
 import { publicId, type StateStore } from '../state/store';
@@ -18,9 +19,11 @@ type Stored = Pick<CredentialDocument, 'passwordHash' | 'passkeys'>;
 export class Credentials {
   readonly #store: StateStore;
   readonly #credentials;
+  readonly #mails: Mails;
 
-  constructor(store: StateStore) {
+  constructor(store: StateStore, mails: Mails) {
     this.#store = store;
+    this.#mails = mails;
     this.#credentials = store.host.model(credentialModel);
   }
 
@@ -84,6 +87,7 @@ export class Credentials {
     await this.#credentials.create([{ _id: account, ...stored, createdAt: tx.now }], scope);
     const act = { action: 'credentials.set', target: accountTarget(account) };
     tx.audit(act, account, acting);
+    await this.#mails.replaced(tx.session, account);
   }
 
   /** Sets the password, and ends all sessions. @throws PageFault if it is too weak */
@@ -97,6 +101,7 @@ export class Credentials {
       await this.#store.endSessions(tx.session, account);
       const act = { action: 'credentials.set', target: accountTarget(account) };
       tx.audit(act, account, acting);
+      await this.#mails.replaced(tx.session, account);
     });
   }
 
@@ -110,6 +115,7 @@ export class Credentials {
       const added = await this.#credentials.updateOne(hasRoom, update, { session });
       if (added.matchedCount === 0) throw new PageFault('tooManyPasskeys', 403);
       tx.audit({ action: 'passkey.added', target: passkeyTarget(passkey.id) }, account, acting);
+      await this.#mails.changed(session, account);
     });
   }
 
@@ -125,6 +131,7 @@ export class Credentials {
       const removed = await this.#credentials.updateOne(other, { $pull }, { session });
       if (removed.matchedCount === 0) throw new PageFault('lastWay');
       tx.audit({ action: 'passkey.removed', target: passkeyTarget(id) }, account, acting);
+      await this.#mails.changed(session, account);
     });
   }
 

@@ -6,6 +6,7 @@ import { PageFault } from '../pages/texts';
 import { knownDevice } from '../state/devices';
 import { payloadOf, type StateStore } from '../state/store';
 import type { Credentials, NewCredential } from './credentials';
+import type { Links } from '../mail/links';
 import type { Passkeys, BrowserPage } from './passkeys';
 
 /** How many failures a name may have from one address, or from one browser that signed in to it before. */
@@ -26,13 +27,16 @@ interface Invitation {
 /** Signing up and signing in. */
 export class People {
   readonly #store: StateStore;
+  readonly #links: Links;
 
   constructor(
     store: StateStore,
     readonly credentials: Credentials,
     readonly passkeys: Passkeys,
+    links: Links,
   ) {
     this.#store = store;
+    this.#links = links;
   }
 
   /**
@@ -137,6 +141,31 @@ export class People {
       await this.credentials.replace(tx, name, stored, acting);
     });
     return name;
+  }
+
+  /**
+   * Replaces all ways to sign in to the account of a mailed link, and ends its sessions.
+   *
+   * @param endsTokens whether its developer tokens and apps end, too
+   * @throws PageFault
+   */
+  async recover(
+    secret: string,
+    credential: NewCredential,
+    endsTokens: boolean,
+    acting: Acting,
+  ): Promise<void> {
+    const { account } = await this.#links.find('Recovery', secret);
+    const stored = await this.credentials.stored(account, credential, 'known');
+    await this.#store.host.transact(account, async (own) => {
+      const tx = own.as(acting);
+      const { session, now } = tx;
+      await this.#links.take(session, 'Recovery', secret);
+      if (endsTokens) await this.#store.accounts.tokens.revokeAll(tx);
+      await this.#store.endSessions(session, account);
+      const audit = tx.audit.bind(tx);
+      await this.credentials.replace({ session, now, audit }, account, stored, acting);
+    });
   }
 
   /**

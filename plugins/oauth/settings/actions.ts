@@ -4,6 +4,7 @@ import { ApiError } from '../../../src/core/errors';
 import { isUuid } from '../../../src/core/ids';
 import { DAY_MS } from '../../../src/core/time';
 import type { Transaction } from '../../../src/data/writing/transaction';
+import { addressIn } from '../../mail';
 import { personalScopes, tokenFields, tokenLimitReached } from '../../accounts';
 import { markup } from '../../pages';
 import type { Parts } from '../endpoints/method';
@@ -29,6 +30,8 @@ export const SENSITIVE: ReadonlySet<string> = new Set([
   'addPasskey',
   'removePasskey',
   'setPassword',
+  'setEmail',
+  'removeEmail',
   'export',
   'delete',
 ]);
@@ -45,6 +48,8 @@ export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   ['addPasskey', addPasskey],
   ['removePasskey', removePasskey],
   ['setPassword', setPassword],
+  ['setEmail', setEmail],
+  ['removeEmail', removeEmail],
   ['endSession', endSession],
   ['export', exportAccount],
   ['delete', deleteAccount],
@@ -126,6 +131,19 @@ async function setPassword({ request, parts, account, form }: Sent): Promise<Out
   // All sessions have ended, this one included.
   await request.signIn(account);
   return { done: 'passwordSet' };
+}
+
+async function setEmail({ request, parts, account, form }: Sent): Promise<Outcome> {
+  if (!parts.mails.isOn) throw new PageFault('gone');
+  const address = addressIn(form.get('email') ?? '');
+  if (address === undefined) throw new PageFault('badEmail');
+  await parts.mails.confirm(account, address, request.language);
+  return { done: 'linkSent' };
+}
+
+async function removeEmail({ request, parts, account }: Sent): Promise<Outcome> {
+  await parts.mails.remove(account, request.acting(account));
+  return { done: 'emailRemoved' };
 }
 
 async function exportAccount({ request, parts, account }: Sent): Promise<undefined> {

@@ -16,6 +16,7 @@ import type { Passkey } from '../state/model';
 import type { SessionView } from '../state/sessions';
 import type { AuthorizedApp } from '../state/store';
 import type { Issuer } from '../issuer/settings';
+import { emailPart } from './email';
 import { issuerPart } from './issuer-notice';
 import { dates, disclosure, formOf, list } from './parts';
 
@@ -35,6 +36,8 @@ export interface Settings {
   hasPassword: boolean;
   /** Where the person signs in, if not here. */
   issuer: Issuer | undefined;
+  /** The confirmed e-mail address; null if there is none, undefined if there is no e-mail here. */
+  email: string | null | undefined;
   sessions: readonly SessionView[];
   /** The id of this browser's session. */
   here: string;
@@ -71,6 +74,7 @@ export function showSettings(request: BrowserRequest, settings: Settings, outcom
         ? issuerPart(texts, settings.issuer)
         : [appsPart(request, settings), waysPart(request, settings, outcome)]
     }
+    ${settings.email !== undefined && emailPart(request, settings.email, outcome)}
     ${sessionsPart(request, settings)} ${dataPart(request, settings, outcome)}`;
   const script = settings.newPasskey && PASSKEY_SCRIPT;
   request.show(texts.settings, content, { status, script });

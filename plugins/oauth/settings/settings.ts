@@ -69,18 +69,19 @@ async function signedIn(
 
 async function show(
   request: BrowserRequest,
-  { store, people, issuer }: Parts,
+  { store, people, mails, issuer }: Parts,
   { account, here }: SignedIn,
   outcome: Outcome,
 ): Promise<void> {
   const { accounts } = store;
   const { scopes } = request.api;
-  const [found, tokens, apps, sessions, credentials] = await Promise.all([
+  const [found, tokens, apps, sessions, credentials, email] = await Promise.all([
     accounts.account(account),
     accounts.tokens.validTokens(account),
     store.authorizedApps(account),
     sessionsOf(store, account),
     people.credentials.find(account),
+    mails.isOn ? mails.addresses.of(account) : undefined,
   ]);
   const passkeys = credentials?.passkeys ?? [];
   const known = passkeys.map(({ id }) => id);
@@ -95,6 +96,7 @@ async function show(
       ? undefined
       : await people.passkeys.registrationOptions(request.page, account, known),
     issuer,
+    email: email && email.address,
     sessions,
     here,
     scopes: { all: personalScopes(scopes), usual: usualScopes(scopes) },

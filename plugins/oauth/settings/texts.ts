@@ -54,6 +54,8 @@ const en = {
     passkeyRemoved: 'The passkey was removed. You can delete it on your device as well.',
     passwordSet: 'The password was set.',
     sessionEnded: 'The session has ended.',
+    linkSent: 'A link was sent to the address. Open it within 24 hours to confirm the address.',
+    emailRemoved: 'The address was removed.',
   },
 };
 
@@ -116,6 +118,8 @@ const fr: typeof en = {
       'La clé d’accès a été supprimée. Vous pouvez aussi la supprimer sur votre appareil.',
     passwordSet: 'Le mot de passe a été enregistré.',
     sessionEnded: 'La session est terminée.',
+    linkSent: 'Un lien a été envoyé à l’adresse. Ouvrez-le dans les 24 heures pour la confirmer.',
+    emailRemoved: 'L’adresse a été retirée.',
   },
 };
 

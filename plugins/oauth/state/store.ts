@@ -36,6 +36,8 @@ export function payloadOf({ payload }: StateDocument): Record<string, unknown> {
 /** Kinds of documents that are valid only while their grant is. */
 export const KINDS_OF_GRANT = ['AccessToken', 'RefreshToken', 'AuthorizationCode'];
 
+const ENDED_WITH_SESSIONS = ['Session', 'Invitation', 'Device', 'Confirmation', 'Recovery'];
+
 /** How many calls may be spent in how many seconds. */
 export interface Budget {
   most: number;
@@ -145,9 +147,9 @@ export class StateStore {
     return (await found.session(session ?? null).lean()).map(({ _id }) => _id);
   }
 
-  /** Ends the sessions and invitations of an account; its browsers become strangers. */
+  /** Ends the sessions, invitations and mailed links of an account; its browsers become strangers. */
   async endSessions(session: ClientSession, userId: string): Promise<void> {
-    const ofPerson = { userId, kind: { $in: ['Session', 'Invitation', 'Device'] } };
+    const ofPerson = { userId, kind: { $in: ENDED_WITH_SESSIONS } };
     await this.documents.deleteMany(ofPerson, { session });
   }
 
