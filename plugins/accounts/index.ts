@@ -11,6 +11,7 @@ import { ACCOUNT_SCOPE } from './schema';
 
 export { tokenLimitReached, tokenNotFound } from './errors';
 export type { Accounts } from './accounts';
+export { isLost, type RevisionPosition, type RevisionStream } from './revision-stream';
 export type { KeptData } from './personal-data';
 export {
   ACCOUNT_SCOPE,

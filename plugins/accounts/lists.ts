@@ -2,6 +2,7 @@ import { type Account, ACCOUNT_ID, isBackend } from '../../src/core/identity';
 import { batchesOf } from '../../src/data/model/batches';
 import type { Host } from '../../src/plugins/host';
 import { accountModel, asAccount, NOT_DELETED, PREFERENCES } from './model';
+import { type RevisionPosition, RevisionStream } from './revision-stream';
 
 /** Lists of accounts. */
 export class AccountLists {
@@ -22,6 +23,17 @@ export class AccountLists {
     const named = { _id: { $gt: id, $regex: ACCOUNT_ID }, ...NOT_DELETED };
     const found = await this.#accounts.find(named).sort({ _id: 1 }).limit(limit).lean();
     return found.map(asAccount);
+  }
+
+  /** Those of some accounts that exist and are not being deleted. */
+  async open(ids: readonly string[]): Promise<Account[]> {
+    const found = await this.#accounts.find({ _id: { $in: ids }, ...NOT_DELETED }).lean();
+    return found.map(asAccount);
+  }
+
+  /** The accounts whose revision changes. @param position where to begin; now, if left out */
+  revisions(position?: RevisionPosition): RevisionStream {
+    return new RevisionStream(this.#accounts, position);
   }
 
   /** The time zones of all accounts, each with one account in it. */

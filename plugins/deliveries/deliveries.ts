@@ -1,13 +1,13 @@
-import type { ClientSession, QueryFilter } from 'mongoose';
+import type { AnyBulkWriteOperation, ClientSession, QueryFilter } from 'mongoose';
 
-import { anyOf, asUuid, idText, type StoredId } from '../../src/core/ids';
+import { anyOf, asUuid, idText, type StoredId, toStoredId } from '../../src/core/ids';
 import type { Reading } from '../../src/core/metrics';
 import { batchesOf } from '../../src/data/model/batches';
 import { inRange, newestFirst, type Position } from '../../src/data/page';
 import type { Host } from '../../src/plugins/host';
 import type { Channel, Lane } from './channel';
 import type { Dispatcher } from './dispatcher';
-import { type Delivery, deliveryModel, laneOf } from './model';
+import { type Delivery, deliveryModel, keptUntil, laneOf } from './model';
 import type { Poster } from './poster';
 import { waitingFor } from './queue';
 
@@ -48,6 +48,48 @@ export class Deliveries {
       updateOne: { filter: { _id }, update: { $setOnInsert: delivery }, upsert: true },
     }));
     await this.#deliveries.bulkWrite(writes);
+  }
+
+  /**
+   * Adds deliveries with `spacedMs`, each in place of the earlier ones of its type to the recipient, unless one of a
+   * later revision is there. Those whose attempt has failed stay: their receiver may have got them.
+   */
+  async replace(added: readonly Delivery[]): Promise<void> {
+    // Later than any could be due, until what was sent meanwhile is known.
+    const held = added.map((each) => ({ ...each, nextAttemptAt: after(each, new Date()) }));
+    await this.insertMissing(held);
+    const writes: AnyBulkWriteOperation<Delivery>[] = [];
+    for (const own of held) {
+      const all = await this.#deliveries.find(sameAs(own)).sort({ since: -1, revision: -1 }).lean();
+      const [latest, ...earlier] = all;
+      if (!latest) continue;
+      for (const { _id, status, attempts } of earlier) {
+        const isReplaced = status !== 'waiting' || attempts === 0;
+        if (isReplaced) writes.push({ deleteOne: { filter: { _id, status, attempts } } });
+      }
+      const due = earlier.map((each) => Number(dueAfter(each)));
+      const nextAttemptAt = new Date(Math.max(Date.now(), ...due));
+      // An attempt that ended since has postponed it.
+      const filter = { _id: own._id, nextAttemptAt: own.nextAttemptAt };
+      writes.push({ updateOne: { filter, update: { $set: { nextAttemptAt } } } });
+    }
+    if (writes.length > 0) await this.#deliveries.bulkWrite(writes);
+  }
+
+  /** Sends a delivery of a lane again, or a waiting one at once; returns it, if there is one. */
+  async repeat(session: ClientSession, lane: Id, id: string, now: Date): Promise<Delivery | null> {
+    const again = { status: 'waiting' as const, attempts: 0, failingSince: null };
+    // Whoever wants it again wants it on another day, too.
+    const $set = {
+      ...again,
+      dayIn: null,
+      dropAt: null,
+      nextAttemptAt: now,
+      expiresAt: keptUntil(now),
+    };
+    const filter = { _id: toStoredId(id), webhookId: asUuid(lane._id) };
+    const options = { session, returnDocument: 'after' } as const;
+    return this.#deliveries.findOneAndUpdate(filter, { $set }, options).lean();
   }
 
   /** Which of some ids are those of stored deliveries, as texts. */
@@ -135,6 +177,28 @@ export class Deliveries {
     const ids = (await found.limit(Math.min(limit, CHUNK)).lean()).map(({ _id }) => _id);
     return (await this.#deliveries.deleteMany({ _id: anyOf(ids) })).deletedCount;
   }
+}
+
+/** Matches the deliveries that a delivery with `spacedMs` stands for, and itself. */
+function sameAs({ webhookId, userId, destinationId, type }: Delivery) {
+  return {
+    webhookId: asUuid(webhookId),
+    userId,
+    destinationId: destinationId && asUuid(destinationId),
+    type,
+    spacedMs: { $gt: 0 },
+  };
+}
+
+/** When the next may be sent after one that is sent at a moment. */
+function after({ spacedMs }: Delivery, sent: Date): Date {
+  return new Date(sent.getTime() + (spacedMs ?? 0));
+}
+
+/** When one that replaces a delivery may be sent. */
+function dueAfter(earlier: Delivery): Date {
+  const { lastAttemptAt, nextAttemptAt } = earlier;
+  return lastAttemptAt ? after(earlier, lastAttemptAt) : (nextAttemptAt ?? new Date());
 }
 
 function finishedOf({ _id }: Id) {

@@ -227,6 +227,11 @@ export class Dispatcher {
       outcomes[outcome] += 1;
       if (outcome === 'failed') return;
       if (outcome === 'dropped') await this.#queue.settle(delivery, 'dropped');
+      if (delivery.spacedMs) {
+        // Others may have been postponed since they were read.
+        turn.hasMore = true;
+        return;
+      }
     }
     if (deliveries.length === DELIVERIES_PER_FETCH) turn.hasMore = true;
   }
@@ -241,7 +246,7 @@ export class Dispatcher {
     if (outcome === undefined) return 'dropped';
     const isDelivered = outcome.error === null;
     if (!isDelivered && turn.stopping.aborted) return undefined;
-    await this.#queue.record(channel, delivery, outcome);
+    await this.#queue.record(channel, lane, delivery, outcome);
     await channel.recorded?.(delivery, outcome, lane);
     return isDelivered ? 'delivered' : 'failed';
   }

@@ -9,7 +9,7 @@ import { DeliveryQueue } from './queue';
 
 export { type Channel, type Lane, type Outcome, TIMEOUT_MS } from './channel';
 export type { Deliveries } from './deliveries';
-export { type Delivery, delivery, laneOf, newDelivery, type NewDelivery } from './model';
+export { type Delivery, delivery, eventId, laneOf, newDelivery, type NewDelivery } from './model';
 export { eventBody, newSigningSecret, signedHeaders } from './standard-webhooks';
 
 const allowPrivateSetting = new SwitchSetting(

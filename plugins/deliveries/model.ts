@@ -1,7 +1,7 @@
 import { Schema } from 'mongoose';
 import { v5 } from 'uuid';
 
-import { newId, type StoredId, toStoredId } from '../../src/core/ids';
+import { idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
 import { DAY_MS } from '../../src/core/time';
 import { sharedModel } from '../../src/data/model/models';
 import type { Document } from '../../src/fields/field';
@@ -41,6 +41,11 @@ export const delivery = defineRecord({
   dayIn: text().optional().internal(),
   /** When it is dropped; null or, in earlier versions, missing: never. */
   dropAt: timestamp().optional().internal(),
+  /**
+   * How long the next of its type to the recipient waits after an attempt. It stands for all earlier ones; null
+   * or, in earlier versions, missing: it does not.
+   */
+  spacedMs: integer().optional().internal(),
   /** Whether its account is deleted, so that it is deleted once delivered. */
   isLast: boolean().internal(),
   expiresAt: timestamp().internal(),
@@ -63,6 +68,8 @@ export const deliveryModel = sharedModel<Delivery>(
     .index({ webhookId: 1, userId: 1, since: 1, revision: 1, createdAt: 1, _id: 1 }, waiting)
     // The oldest waiting delivery.
     .index({ webhookId: 1, createdAt: 1 }, waiting)
+    // Those that stand for all earlier ones.
+    .index({ webhookId: 1, userId: 1 }, { partialFilterExpression: { spacedMs: { $gt: 0 } } })
     // The deliveries of an account, for export and deletion.
     .index({ userId: 1, createdAt: 1 })
     .index({ expiresAt: 1 }, { expireAfterSeconds: 0 }),
@@ -73,7 +80,9 @@ export type NewDelivery = Pick<
   Delivery,
   'webhookId' | 'type' | 'userId' | 'since' | 'revision' | 'createdAt' | 'body'
 > &
-  Partial<Pick<Delivery, '_id' | 'destinationId' | 'dayIn' | 'dropAt'>>;
+  Partial<
+    Pick<Delivery, '_id' | 'destinationId' | 'dayIn' | 'dropAt' | 'spacedMs' | 'nextAttemptAt'>
+  >;
 
 /** A delivery that is due at once. */
 export function newDelivery(fields: NewDelivery): Delivery {
@@ -82,6 +91,8 @@ export function newDelivery(fields: NewDelivery): Delivery {
     destinationId: null,
     dayIn: null,
     dropAt: null,
+    spacedMs: null,
+    nextAttemptAt: fields.createdAt,
     lastAttemptAt: null,
     responseStatus: null,
     error: null,
@@ -89,10 +100,28 @@ export function newDelivery(fields: NewDelivery): Delivery {
     ...fields,
     status: 'waiting',
     attempts: 0,
-    nextAttemptAt: fields.createdAt,
     isLast: false,
-    expiresAt: new Date(fields.createdAt.getTime() + KEPT_MS),
+    expiresAt: keptUntil(fields.createdAt),
   };
+}
+
+/**
+ * The id of a delivery: always the same for an event that happens once.
+ *
+ * @param to the id of a destination
+ * @param key the same event of an account has the same one
+ */
+export function eventId(
+  to: StoredId,
+  { userId, since, type }: Pick<Delivery, 'userId' | 'since' | 'type'>,
+  key: string,
+): StoredId {
+  return toStoredId(v5(JSON.stringify([userId, since, type, key]), idText(to)));
+}
+
+/** Until when a delivery that waits from a moment on is kept. */
+export function keptUntil(moment: Date): Date {
+  return new Date(moment.getTime() + KEPT_MS);
 }
 
 /** The id of the lane of a channel that has only one. */

@@ -77,12 +77,14 @@ export class DeliveryQueue {
   /** Records the result of an attempt and, if it failed, schedules the next. */
   async record(
     { longestPauseMs }: Channel,
+    lane: Id,
     delivery: Delivery,
     { status, error }: Outcome,
   ): Promise<void> {
     const now = new Date();
     const attempts = delivery.attempts + 1;
     const attempt = { attempts, lastAttemptAt: now, responseStatus: status, error };
+    if (delivery.spacedMs) await this.#space(lane, delivery, delivery.spacedMs);
     if (error === null) {
       await this.settle(delivery, 'delivered', attempt);
       return;
@@ -95,6 +97,12 @@ export class DeliveryQueue {
       { _id, status: 'waiting' },
       { $set: { ...attempt, failingSince, nextAttemptAt } },
     );
+  }
+
+  async #space(lane: Id, { _id, type, ...recipient }: Delivery, ms: number): Promise<void> {
+    const others = { ...waitingOf(lane, recipient), type, _id: { $ne: asUuid(_id) } };
+    const $max = { nextAttemptAt: new Date(Date.now() + ms) };
+    await this.#deliveries.updateMany(others, { $max });
   }
 
   /** Makes all waiting deliveries due, as if none had been attempted. */

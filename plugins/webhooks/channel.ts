@@ -36,8 +36,9 @@ export class WebhookChannel implements Channel<Webhook> {
     await this.#webhooks.updateOne({ _id }, { $set: { isResumed: false } });
   }
 
-  send(delivery: Delivery, { url, secret }: Webhook): Promise<Outcome> {
-    return this.#poster.post(url, signedHeaders([secret], delivery), delivery.body);
+  send(delivery: Delivery, webhook: Webhook): Promise<Outcome> {
+    const headers = signedHeaders(secretsOf(webhook), delivery);
+    return this.#poster.post(webhook.url, headers, delivery.body);
   }
 
   async recorded(delivery: Delivery, { status, error }: Outcome, webhook: Webhook): Promise<void> {
@@ -52,6 +53,12 @@ export class WebhookChannel implements Channel<Webhook> {
       await this.#service.switchOff(webhook, 'failing');
     }
   }
+}
+
+/** The secret, and for a while the one before. */
+function secretsOf({ secret, previousSecret, previousUntil }: Webhook): string[] {
+  const isKnown = previousSecret && previousUntil && previousUntil.getTime() > Date.now();
+  return isKnown ? [secret, previousSecret] : [secret];
 }
 
 function hasFailedTooLong({ failingSince }: Webhook | Delivery): boolean {

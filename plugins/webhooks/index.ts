@@ -6,9 +6,16 @@ import carePlugin from '../care';
 import deliveriesPlugin from '../deliveries';
 import { photoDeleted } from '../photos/domain-events';
 import { plantCreated, plantDeleted } from '../plants/domain-events';
+import { accountChanges } from './account-changes';
 import { WebhookChannel } from './channel';
 import { cleanup } from './cleanup';
-import { progressModel, webhookLimitReached, webhookModel, webhookNotFound } from './model';
+import {
+  deliveryNotFound,
+  progressModel,
+  webhookLimitReached,
+  webhookModel,
+  webhookNotFound,
+} from './model';
 import { Outbox } from './outbox';
 import { routes } from './routes';
 import { Webhooks } from './service';
@@ -18,7 +25,7 @@ import { TimedEvents } from './timed-events';
 export default definePlugin({
   name: 'webhooks',
   requires: ['accounts', 'backend', 'care', 'deliveries', 'photos', 'plants'],
-  errors: [webhookNotFound, webhookLimitReached],
+  errors: [webhookNotFound, webhookLimitReached, deliveryNotFound],
   models: [webhookModel, progressModel],
   tag: { name: 'Webhooks', description: 'Events of accounts, sent to the server of a backend.' },
   setup: (host) => {
@@ -45,7 +52,11 @@ export default definePlugin({
         on(accountClosed, (tx) => outbox.add(tx, 'account.deleted', {})),
         on(tierChanged, (tx, { tier }) => outbox.add(tx, 'tier.changed', { tier })),
       ],
-      jobs: [...timedEvents.jobs, cleanup(host, deliveries, webhooks)],
+      jobs: [
+        ...timedEvents.jobs,
+        accountChanges(host, { accounts, deliveries, webhooks }),
+        cleanup(host, deliveries, webhooks),
+      ],
       readings: deliveries.open(new WebhookChannel(host, deliveries, webhooks)),
     };
   },

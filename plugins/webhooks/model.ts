@@ -5,11 +5,14 @@ import { sharedModel } from '../../src/data/model/models';
 import type { CreateBody, Document, PatchBody } from '../../src/fields/field';
 import { defineRecord } from '../../src/fields/record';
 import { boolean, oneOf, someOf, text, timestamp, url, uuid } from '../../src/fields/types';
+import type { RevisionPosition } from '../accounts';
 
 /** How many webhooks a backend may have, as at GitHub: each event is written once for each of them. */
 export const MAX_WEBHOOKS = 20;
 
 export const webhookNotFound = new ErrorCode('webhook_not_found', 404, 'Webhook not found.');
+
+export const deliveryNotFound = new ErrorCode('delivery_not_found', 404, 'Delivery not found.');
 
 export const webhookLimitReached = new ErrorCode(
   'webhook_limit_reached',
@@ -18,14 +21,20 @@ export const webhookLimitReached = new ErrorCode(
 );
 
 /** The events that a webhook can subscribe to. */
-const EVENTS = [
+export const EVENTS = [
   'care.due',
   'plant.created',
   'plant.deleted',
   'photo.deleted',
   'account.deleted',
   'tier.changed',
+  'account.changed',
 ] as const;
+
+export const TEST = 'webhook.test';
+export const CHANGED = 'account.changed';
+/** The job that reads the changes of accounts, and its progress. */
+export const CHANGES_JOB = 'webhook account changes';
 
 const id = uuid().readOnly();
 const moment = timestamp().readOnly();
@@ -35,10 +44,9 @@ export const webhook = defineRecord({
   /** The account of its backend. */
   userId: text().internal(),
   url: url(2048)
-    .createOnly()
     .describe('Where deliveries are sent: https, a public address, no user or password')
     .example('https://shop.example.com/hooks'),
-  events: someOf(EVENTS).createOnly().describe('The events that it subscribes to'),
+  events: someOf(EVENTS).describe('The events that it subscribes to'),
   active: boolean()
     .default(true)
     .describe('While it is off, no events are recorded, and deliveries wait until it is on again'),
@@ -55,7 +63,10 @@ export const webhook = defineRecord({
   createdAt: moment,
   /** In clear text: deliveries are signed with it. */
   secret: text().internal(),
-  /** Whether it was switched on and its waiting deliveries are yet to be made due. */
+  /** The secret before the last rotation, and until when deliveries are signed with it, too. */
+  previousSecret: text().optional().internal(),
+  previousUntil: timestamp().optional().internal(),
+  /** Whether its waiting deliveries are yet to be made due, since it was switched on or moved. */
   isResumed: boolean().internal(),
 });
 export type Webhook = Document<typeof webhook.fields>;
@@ -80,18 +91,21 @@ interface Progress {
   until: Date;
   /** Accounts whose events failed, and when they were first tried; missing in earlier versions. */
   failed?: { userId: string; at: Date }[];
+  /** Where to continue to read the changes of accounts. */
+  position?: RevisionPosition;
 }
 
-/** The time up to which events that only time causes were recorded, except some that failed. */
+/** The time up to which events were recorded that no write records, except some that failed. */
 export const progressModel = sharedModel<Progress>(
   'WebhookProgress',
   'the time is that of all accounts',
-  { oneShard: 'two records' },
+  { oneShard: 'three records' },
   new Schema<Progress>(
     {
       _id: { type: String, required: true },
       until: { type: Date, required: true },
       failed: [{ _id: false, userId: String, at: Date }],
+      position: Schema.Types.Mixed,
     },
     { collection: 'webhookClocks' },
   ),

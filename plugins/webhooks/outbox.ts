@@ -9,7 +9,7 @@ import { type EventName, type Webhook, webhookModel } from './model';
 
 /** An event of an account, and its place among the account's events. */
 export type AccountEvent = Pick<Delivery, 'type' | 'userId' | 'since' | 'revision' | 'createdAt'> &
-  Partial<Pick<Delivery, 'dayIn'>> & { data: object };
+  Partial<Pick<Delivery, 'dayIn' | 'spacedMs'>> & { data: object };
 
 /** A new delivery of an event. */
 export function deliveryOf(

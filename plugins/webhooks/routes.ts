@@ -1,12 +1,19 @@
 import Joi from 'joi';
 
-import { text, withKeys, named } from '../../src/fields/joi';
+import { named, oneOf, text, withKeys } from '../../src/fields/joi';
 import { page, type PageQuery, pageQuery } from '../../src/fields/page';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { MANAGE_SCOPE } from '../accounts';
 import { adminPortSetting } from '../backend';
 import { delivery } from '../deliveries';
-import { webhook, webhookLimitReached, webhookNotFound } from './model';
+import {
+  deliveryNotFound,
+  type EventName,
+  EVENTS,
+  webhook,
+  webhookLimitReached,
+  webhookNotFound,
+} from './model';
 import type { Webhooks } from './service';
 
 const webhookView = named('Webhook', webhook.view);
@@ -62,7 +69,8 @@ export function routes(webhooks: Webhooks): Operation[] {
     write({
       ...one,
       method: 'PATCH',
-      summary: 'Switch a webhook on or off',
+      summary: 'Change a webhook, or switch it on or off',
+      description: 'With another `url`, waiting deliveries are sent there at once.',
       operationId: 'updateWebhook',
       body: webhook.patchBody,
       response: { schema: webhookView, description: 'The changed webhook' },
@@ -88,13 +96,41 @@ export function routes(webhooks: Webhooks): Operation[] {
     write({
       ...one,
       method: 'POST',
+      path: '/api/webhooks/{id}/rotate',
+      summary: 'Rotate the secret of a webhook',
+      description:
+        'For 24 hours deliveries are signed with the new secret and the one before; a second rotation ends the first secret at once. `secret` is shown only in this response.',
+      operationId: 'rotateWebhookSecret',
+      secret: 'secret',
+      response: { schema: newWebhook, description: 'The webhook with its new secret' },
+      handler: ({ tx, params }) => webhooks.rotate(tx, params.id),
+    }),
+    write({
+      ...common,
+      method: 'POST',
+      path: '/api/webhooks/{id}/deliveries/{delivery}/redeliver',
+      params: { id: webhookNotFound, delivery: deliveryNotFound },
+      summary: 'Send a delivery again',
+      description:
+        'It has the same `webhook-id` and body. One that waits is sent at once; it waits while the webhook is off.',
+      operationId: 'redeliver',
+      response: { schema: deliveryView, description: 'The delivery, to be sent within seconds' },
+      handler: ({ tx, params }) => webhooks.redeliver(tx, params.id, params.delivery),
+    }),
+    write({
+      ...one,
+      method: 'POST',
       path: '/api/webhooks/{id}/test',
       summary: 'Send a test event to a webhook',
       description:
-        'Its type is `webhook.test` and its data the `webhookId`. It waits while the webhook is off. A test that still waits is sent again in place of a second one.',
+        'With a `type`, a sample of that event, about the backend itself; otherwise `webhook.test`, whose data is the `webhookId`. It waits while the webhook is off. One of a type that still waits is sent again in place of a second one.',
       operationId: 'testWebhook',
+      body: Joi.object<{ type?: EventName }>({
+        type: oneOf(EVENTS).description('The event that is shown'),
+      }),
+      bodyIsOptional: true,
       response: { schema: deliveryView, description: 'The delivery, to be sent within seconds' },
-      handler: ({ tx, params }) => webhooks.test(tx, params.id),
+      handler: ({ tx, params, body }) => webhooks.test(tx, params.id, body.type),
     }),
   ];
 }

@@ -1,6 +1,7 @@
 import { fieldError } from '../../src/core/errors';
 import { unlessGone } from '../../src/core/identity';
-import { idText, newId } from '../../src/core/ids';
+import { asUuid, idText, newId } from '../../src/core/ids';
+import { DAY_MS } from '../../src/core/time';
 import type { Act } from '../../src/data/audit/entry';
 import type { Tenant } from '../../src/data/model/models';
 import { decodeCursor, encodeCursor, pageOf } from '../../src/data/page';
@@ -10,10 +11,15 @@ import type { PageQuery } from '../../src/fields/page';
 import type { Host } from '../../src/plugins/host';
 import { type Deliveries, delivery, newSigningSecret } from '../deliveries';
 import {
+  CHANGED,
+  CHANGES_JOB,
   type CreateWebhook,
+  deliveryNotFound,
   type EventName,
   type InactiveReason,
   MAX_WEBHOOKS,
+  progressModel,
+  TEST,
   type UpdateWebhook,
   webhook,
   type Webhook,
@@ -22,10 +28,12 @@ import {
   webhookNotFound,
 } from './model';
 import { deliveryOf, eventOf } from './outbox';
+import { SAMPLES } from './samples';
 
 /** Webhooks as their backend manages them. */
 export class Webhooks {
   readonly #webhooks;
+  readonly #progress;
   readonly #deliveries: Deliveries;
   readonly #host: Host;
 
@@ -33,6 +41,7 @@ export class Webhooks {
     this.#host = host;
     this.#deliveries = deliveries;
     this.#webhooks = host.model(webhookModel);
+    this.#progress = host.model(progressModel);
   }
 
   /** The webhooks that are on. */
@@ -61,8 +70,7 @@ export class Webhooks {
   /** @throws ApiError webhook_limit_reached, validation_error for a URL that is not allowed */
   async create(tx: Transaction, body: CreateWebhook) {
     const { userId, session, now } = tx;
-    const fault = this.#deliveries.poster.faultOf(body.url);
-    if (fault !== undefined) throw fieldError('url', `url ${fault}.`);
+    this.#requireAllowed(body.url);
     if ((await this.count(tx)) >= MAX_WEBHOOKS) throw webhookLimitReached.error();
     const made = webhook.toDocument(body, {
       _id: newId(),
@@ -73,20 +81,52 @@ export class Webhooks {
       inactiveReason: body.active ? null : 'paused',
     });
     await this.#webhooks.bulkWrite([{ insertOne: { document: made } }], { session });
+    if (isToldOfChanges(made)) await this.#beginChanges(tx, made);
     // Without its URL, which may contain a secret.
     tx.audit(actOn(made, 'created', { events: body.events }));
     return { ...webhook.toView(made), secret: made.secret };
   }
 
-  /** @throws ApiError webhook_not_found */
-  async change(tx: Transaction, id: string, { active }: UpdateWebhook) {
+  /** @throws ApiError webhook_not_found, validation_error for a URL that is not allowed */
+  async change(tx: Transaction, id: string, { active, url, events }: UpdateWebhook) {
+    if (url !== undefined) this.#requireAllowed(url);
     const found = await this.#get(tx, id);
+    const isMoved = url !== undefined && url !== found.url;
     // One that is off keeps its reason; one that is on has its waiting deliveries sent at once.
-    if (active === undefined || !(active || found.active)) return webhook.toView(found);
-    const $set = switched(active);
+    const isSwitched = active !== undefined && (active || found.active);
+    const $set = {
+      ...(isMoved && { url, failingSince: null, isResumed: true }),
+      ...(events && { events }),
+      ...(isSwitched && switched(active)),
+    };
+    const changed = { ...found, ...$set };
+    if (Object.keys($set).length === 0) return webhook.toView(found);
     await this.#webhooks.updateOne({ _id: found._id }, { $set }, { session: tx.session });
-    if (active !== found.active) tx.audit(actOn(found, 'changed', { active }));
-    return webhook.toView({ ...found, ...$set });
+    if (isToldOfChanges(changed) && !isToldOfChanges(found)) await this.#beginChanges(tx, found);
+    const changes = {
+      ...(isMoved && { url: 'another' }),
+      ...(events && events.join() !== found.events.join() && { events }),
+      ...(changed.active !== found.active && { active: changed.active }),
+    };
+    if (Object.keys(changes).length > 0) tx.audit(actOn(found, 'changed', changes));
+    return webhook.toView(changed);
+  }
+
+  /**
+   * Makes a new secret. Deliveries are signed with the one before, too, for a day.
+   *
+   * @throws ApiError webhook_not_found
+   */
+  async rotate(tx: Transaction, id: string) {
+    const found = await this.#get(tx, id);
+    const $set = {
+      secret: newSigningSecret(),
+      previousSecret: found.secret,
+      previousUntil: new Date(tx.now.getTime() + DAY_MS),
+    };
+    await this.#webhooks.updateOne({ _id: found._id }, { $set }, { session: tx.session });
+    tx.audit(actOn(found, 'secret_rotated'));
+    return { ...webhook.toView(found), secret: $set.secret };
   }
 
   /** @throws ApiError webhook_not_found */
@@ -102,19 +142,20 @@ export class Webhooks {
   }
 
   /**
-   * Sends a test event; it waits while the webhook is off. A test that still waits is sent again.
+   * Sends a test event, or a sample of another; it waits while the webhook is off. One that still waits is sent
+   * again.
    *
    * @throws ApiError webhook_not_found
    */
-  async test(tx: Transaction, id: string) {
+  async test(tx: Transaction, id: string, type: EventName | typeof TEST = TEST) {
     const found = await this.#get(tx, id);
     const { session, userId } = tx;
-    const type = 'webhook.test';
     // A backend has no deliveries but tests.
     const about = { userId, type };
     const waiting = await this.#deliveries.hasten(session, found, about, tx.now);
     if (waiting) return delivery.toView(waiting);
-    const made = deliveryOf(found, eventOf(tx, type, { webhookId: id }));
+    const data = type === TEST ? { webhookId: id } : SAMPLES[type];
+    const made = deliveryOf(found, eventOf(tx, type, data));
     await this.#deliveries.insert(session, [made]);
     return delivery.toView(made);
   }
@@ -138,6 +179,14 @@ export class Webhooks {
     );
   }
 
+  /** Sends a delivery again. @throws ApiError webhook_not_found, delivery_not_found */
+  async redeliver(tx: Transaction, id: string, deliveryId: string) {
+    const found = await this.#get(tx, id);
+    const repeated = await this.#deliveries.repeat(tx.session, found, deliveryId, tx.now);
+    if (!repeated) throw deliveryNotFound.error();
+    return delivery.toView(repeated);
+  }
+
   /** Switches off a webhook that is on. */
   async switchOff(which: Webhook, reason: InactiveReason): Promise<void> {
     which.active = false;
@@ -152,12 +201,38 @@ export class Webhooks {
     this.#host.log.warn({ webhook: idText(which._id), reason }, 'A webhook was switched off');
   }
 
+  #requireAllowed(url: string): void {
+    const fault = this.#deliveries.poster.faultOf(url);
+    if (fault !== undefined) throw fieldError('url', `url ${fault}.`);
+  }
+
+  /** Lets changes of accounts be read from now on, unless they are read for other webhooks already. */
+  async #beginChanges({ session, now }: Transaction, { _id }: Webhook): Promise<void> {
+    const others = this.#webhooks.exists({
+      active: true,
+      events: CHANGED,
+      _id: { $ne: asUuid(_id) },
+    });
+    if (await others.session(session)) return;
+    // By the clock of MongoDB.
+    const { operationTime: startAtOperationTime } = session;
+    const $set = {
+      until: now,
+      ...(startAtOperationTime && { position: { startAtOperationTime } }),
+    };
+    await this.#progress.updateOne({ _id: CHANGES_JOB }, { $set }, { session, upsert: true });
+  }
+
   async #get({ userId, session }: Tenant, id: string): Promise<Webhook> {
     const query = this.#webhooks.findOne({ userId, _id: id });
     const found = await query.session(session ?? null).lean();
     if (!found) throw webhookNotFound.error();
     return found;
   }
+}
+
+function isToldOfChanges({ active, events }: Webhook): boolean {
+  return active && events.includes(CHANGED);
 }
 
 function switched(active: boolean, reason: InactiveReason = 'paused') {

@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { v5 } from 'uuid';
-
 import type { Account } from '../../src/core/identity';
-import { idText, type StoredId, toStoredId } from '../../src/core/ids';
+import { idText } from '../../src/core/ids';
 import { calendarOf, timeOfDay } from '../../src/core/time';
 import type { Job } from '../../src/plugins/plugin';
 import type { Accounts } from '../accounts';
 import type { Care } from '../care';
-import type { Deliveries } from '../deliveries';
+import { type Deliveries, eventId } from '../deliveries';
 import type { EventName, Webhook } from './model';
 import { type AccountEvent, deliveryOf } from './outbox';
 import type { Webhooks } from './service';
@@ -102,7 +100,11 @@ export class TimedEvents {
     // Deliveries are added in the order of the webhooks.
     const last = webhooks.at(-1);
     if (!last) return [];
-    const all = accounts.map((account) => ({ account, id: idOf(last, account, 'care.due', day) }));
+    const type = 'care.due';
+    const all = accounts.map((account) => ({
+      account,
+      id: eventId(last._id, { userId: account.id, since: account.createdAt, type }, day),
+    }));
     const done = await this.#deliveries.existing(all.map(({ id }) => id));
     return all.filter(({ id }) => !done.has(idText(id))).map(({ account }) => account);
   }
@@ -143,16 +145,10 @@ export class TimedEvents {
     await this.#deliveries.insertMissing(
       webhooks.map((webhook) => ({
         ...deliveryOf(webhook, event),
-        _id: idOf(webhook, account, type, key),
+        _id: eventId(webhook._id, event, key),
       })),
     );
   }
-}
-
-/** The id of a delivery: always the same for an event that happens once. */
-function idOf({ _id }: Webhook, account: Account, type: EventName, key: string): StoredId {
-  const name = JSON.stringify([account.id, account.createdAt, type, key]);
-  return toStoredId(v5(name, idText(_id)));
 }
 
 interface Span {

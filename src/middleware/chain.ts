@@ -43,7 +43,10 @@ export function chainOf(operation: Operation, services: Services): Middleware[] 
     ...authorize(operation, services),
     operation.large && concurrency(services.concurrency.large),
     readsBody(operation) &&
-      bodyParserOf({ isRequired: operation.body !== undefined, large: operation.large }),
+      bodyParserOf({
+        isRequired: operation.body !== undefined && !operation.bodyIsOptional,
+        large: operation.large,
+      }),
     validate(operation),
     isConditional(operation) && conditional,
     operation.method === 'GET' && !isConditional(operation) && noStore,

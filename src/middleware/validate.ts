@@ -50,7 +50,8 @@ async function validateInput(
   for (const { field, what } of input.faults ?? []) errors.add(field, what);
   const query = checked(operation.query ?? NOTHING, input.query ?? {}, errors);
   let body: unknown;
-  if (operation.body) body = checked(operation.body, requireObject(input.body), errors);
+  const sent = operation.bodyIsOptional ? (input.body ?? {}) : input.body;
+  if (operation.body) body = checked(operation.body, requireObject(sent), errors);
   else if (input.body !== undefined) checked(NOTHING, requireObject(input.body), errors);
   // The schema of this operation has just validated the body.
   if (large) body = await large.check(body, errors, callerOf(ctx).account);

@@ -110,6 +110,8 @@ export interface Operation extends OperationBase<string> {
   response: OperationResponse;
   query?: Joi.ObjectSchema;
   body?: Joi.ObjectSchema;
+  /** Whether the body may be left out, like one without fields. */
+  bodyIsOptional?: true;
   large?: LargeBody<unknown, unknown>;
   /**
    * The field of the response that is shown once. It is not stored for retries: they get 409 and the
@@ -139,7 +141,7 @@ interface ReadOperation<Query, Names extends string> extends OperationBase<Names
 }
 
 interface WriteOperation<Body, Names extends string, Query, Checked>
-  extends OperationBase<Names>, Pick<Operation, 'secret'> {
+  extends OperationBase<Names>, Pick<Operation, 'secret' | 'bodyIsOptional'> {
   method: 'POST' | 'PATCH' | 'DELETE';
   access: Access;
   /** `writes` unless given. */

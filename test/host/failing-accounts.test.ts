@@ -49,6 +49,7 @@ const JOBS: Record<string, string | Arrange> = {
   'count of expiring tokens': 'two commands that count',
   'deletion record pruning': 'pruned with lower limits below',
   backup: 'it works through files, below',
+  'webhook account changes': 'it follows changes and stores its position, whichever account fails',
   'webhook cleanup': 'it works through webhooks, below',
   'audit log pruning': async (_users, { id }) => {
     refused['auditHeads'] = [{ _id: `account/${id}`, pruned: { $type: 'object' } }];

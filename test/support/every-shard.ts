@@ -3,6 +3,8 @@
  * (docs/scaling.md, "A sharded cluster").
  */
 export const EVERY_SHARD: Readonly<Record<string, string>> = {
+  'accounts.watch $match': 'a job reads the changes of all accounts',
+  'accounts.watch $project': 'a job reads the changes of all accounts',
   'accounts.aggregate': 'the job of reminders: the time zones of all accounts',
   'accounts.find': 'commands that list all accounts',
   'accounts.find _id, deletingSince': '`GET /api/accounts`: the list of all accounts',

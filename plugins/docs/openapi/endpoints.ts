@@ -76,7 +76,10 @@ export function describeOperation(operation: Operation, components: Components):
     ...(operationId === undefined ? {} : { operationId }),
     security: TOKEN,
     parameters: parametersOf(operation, components),
-    ...requestBody(bodyOf(operation, operationId, components), components, operation.large?.text),
+    ...requestBody(bodyOf(operation, operationId, components), components, {
+      required: !operation.bodyIsOptional,
+      text: operation.large?.text,
+    }),
     responses: {
       [response.status]: success,
       ...(operation.method === 'PUT' ? { 201: { ...success, description: 'It was created' } } : {}),
@@ -138,12 +141,12 @@ function withoutDefaults(schema: JsonSchema): JsonSchema {
 function requestBody(
   schema: JsonSchema | undefined,
   components: Components,
-  text?: { type: string },
+  { required = true, text }: { required?: boolean; text?: { type: string } | undefined } = {},
 ): JsonObject {
   if (!schema) return {};
   const json = { schema, example: exampleOf(schema, components, 'typical') };
   const content = { 'application/json': json, ...(text && { [text.type]: TEXT }) };
-  return { requestBody: { required: true, content } };
+  return { requestBody: { required, content } };
 }
 
 /** The OpenAPI description of a method of a protocol endpoint. */

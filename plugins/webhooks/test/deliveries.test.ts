@@ -179,6 +179,70 @@ test('a delivery that an earlier version left waiting is sent', async () => {
   expect(receiver.typesOf(ada.id)).toEqual(['plant.created']);
 });
 
+test('for a day after a rotation both secrets verify; a second rotation ends the first', async () => {
+  const { secret: first, path } = await webhookOf(shop, receiver.url, 'plant.created');
+  const ada = await person();
+  const rotated = async () =>
+    String(bodyOf(await shop.post(`${path}/rotate`).expect(201))['secret']);
+  /** Which of some secrets verify the next message. */
+  const verifying = async (...secrets: string[]): Promise<boolean[]> => {
+    await ada.plant();
+    await deliver();
+    const message = receiver.of(ada.id).at(-1);
+    return secrets.map((secret) => {
+      try {
+        if (message) verify(secret, message);
+        return message !== undefined;
+      } catch {
+        return false;
+      }
+    });
+  };
+  const second = await rotated();
+  expect(await verifying(first, second)).toEqual([true, true]);
+  const third = await rotated();
+  expect(await verifying(first, second, third)).toEqual([false, true, true]);
+  setClock(Date.now() + DAY_MS);
+  await ada.plant();
+  await deliver();
+  expect(receiver.of(ada.id).at(-1)?.headers['webhook-signature']).toMatch(/^v1,\S+$/);
+});
+
+test('a delivery that succeeded is sent again with the same id and body', async () => {
+  const { path } = await webhookOf(shop, receiver.url, 'plant.created');
+  const ada = await person();
+  await ada.plant();
+  await deliver();
+  const [delivery] = await deliveriesOf(shop, path);
+  const redeliver = `${path}/deliveries/${String(delivery?.['id'])}/redeliver`;
+  expect(bodyOf(await shop.post(redeliver).expect(201))).toMatchObject({
+    id: delivery?.['id'],
+    status: 'waiting',
+    attempts: 0,
+  });
+  await deliver();
+  const [one, two] = receiver.of(ada.id);
+  expect([two?.id, two?.text]).toEqual([one?.id, one?.text]);
+  expect(await deliveriesOf(shop, path)).toMatchObject([{ status: 'delivered', attempts: 1 }]);
+});
+
+test('a delivery that waits for its next attempt is sent at once if asked for, or if the URL changes', async () => {
+  receiver.answer = () => 500;
+  const { path } = await webhookOf(shop, receiver.url, 'plant.created');
+  const ada = await person();
+  await ada.plant();
+  await deliver();
+  const [delivery] = await deliveriesOf(shop, path);
+  await shop.post(`${path}/deliveries/${String(delivery?.['id'])}/redeliver`).expect(201);
+  await deliver();
+  expect(receiver.of(ada.id)).toHaveLength(2);
+  receiver.answer = () => 200;
+  const url = `${receiver.url}/moved`;
+  expect(bodyOf(await shop.patch(path, { url }).expect(200))).toMatchObject({ failingSince: null });
+  await deliver();
+  expect(receiver.of(ada.id).map((message) => message.path)).toEqual(['/', '/', '/moved']);
+});
+
 test('the time between two attempts doubles to an hour', async () => {
   receiver.answer = () => 500;
   const { path } = await webhookOf(shop, receiver.url, 'plant.created');

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-import { backendOf } from '../../../test/support/backend';
+import { backendOf, newId } from '../../../test/support/backend';
 import { record, records } from '../../../test/support/client';
 import { resetClock, setClock } from '../../../test/support/clock';
 import { listening } from '../../../test/support/listening';
@@ -11,6 +11,7 @@ import { anyId, anyInstant, bodyOf, expectError, faultsOf } from '../../../test/
 import { webhookOf } from './receiver';
 
 const URL = 'https://shop.example.com/hooks';
+const anyUuid = () => newId().toString();
 
 let service: TestService;
 let shop: TestUser;
@@ -90,6 +91,49 @@ test.each([
 ])('%j is refused', async (fields, fault) => {
   const body = { url: URL, events: ['plant.created'], ...fields };
   expect(faultsOf(await shop.post('/api/webhooks', body).expect(400))).toEqual([fault]);
+});
+
+test('a webhook gets another URL and other events; a URL that is not allowed changes nothing', async () => {
+  const backend = await backendOf(service, 'mover');
+  const { path } = await webhookOf(backend, URL, 'plant.created');
+  const before = records(bodyOf(await backend.get('/api/webhooks').expect(200))['items'])[0];
+  const refused = await backend.patch(path, { url: 'https://10.0.0.1/', events: ['care.due'] });
+  expect(faultsOf(refused)).toEqual(['url']);
+  expect(faultsOf(await backend.patch(path, { events: [] }))).toEqual(['events']);
+  expect(bodyOf(await backend.get('/api/webhooks').expect(200))['items']).toEqual([before]);
+  const url = 'https://other.example.com/secret-path';
+  const changed = { ...before, url, events: ['tier.changed', 'account.changed'] };
+  const { events } = changed;
+  expect(bodyOf(await backend.patch(path, { url, events }).expect(200))).toEqual(changed);
+  expect(bodyOf(await backend.get('/api/webhooks').expect(200))['items']).toEqual([changed]);
+  const log = JSON.stringify(await service.app.audit.entries({ userId: backend.id }).next());
+  expect(log).toContain('"changes":{"url":"another","events":["tier.changed","account.changed"]}');
+  expect(log).not.toContain('secret-path');
+});
+
+test('a rotated secret is shown once', async () => {
+  const backend = await backendOf(service, 'rotator');
+  const { path, secret: first } = await webhookOf(backend, URL, 'plant.created');
+  const rotate = () => backend.post(`${path}/rotate`).set('Idempotency-Key', 'once');
+  const { secret, ...shown } = bodyOf(await rotate().expect(201));
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(secret).not.toBe(first);
+  expect(bodyOf(await backend.get('/api/webhooks').expect(200))['items']).toEqual([shown]);
+  expect((await rotate().expect(409)).text).not.toContain(String(secret));
+});
+
+test.each([
+  ['a webhook that does not exist', () => `/api/webhooks/${anyUuid()}/deliveries/${anyUuid()}`],
+  ['a malformed id', (path: string) => `${path}/deliveries/7`],
+  ['a delivery that does not exist', (path: string) => `${path}/deliveries/${anyUuid()}`],
+])('nothing is sent again of %s', async (_what, pathIn) => {
+  const { path } = await webhookOf(shop, URL, 'plant.created');
+  const { id } = bodyOf(await shop.post(`${path}/test`).expect(201));
+  const answer = await shop.post(`${pathIn(path)}/redeliver`);
+  expect(answer.status).toBe(404);
+  const { path: other } = await webhookOf(shop, URL, 'plant.created');
+  const ofOther = await shop.post(`${other}/deliveries/${String(id)}/redeliver`);
+  expectError(ofOther, 404, 'delivery_not_found');
 });
 
 test('a backend has a limited number of webhooks, which other backends do not see', async () => {
@@ -183,6 +227,26 @@ test('no connection is made to a name that resolves to a private address', async
   expect(connections).toEqual([]);
   server.close();
   await own.close();
+});
+
+test.each([
+  'care.due',
+  'plant.created',
+  'plant.deleted',
+  'photo.deleted',
+  'account.deleted',
+  'tier.changed',
+  'account.changed',
+])('a sample of %s is about the backend itself, which is no account of a person', async (type) => {
+  const backend = await backendOf(service, `sampler-${type}`);
+  const { path } = await webhookOf(backend, URL, 'account.deleted');
+  const made = bodyOf(await backend.post(`${path}/test`, { type }).expect(201));
+  expect(made).toMatchObject({ type, userId: backend.id, status: 'waiting' });
+  const again = bodyOf(await backend.post(`${path}/test`, { type }).expect(201));
+  expect(again['id']).toBe(made['id']);
+  const usual = bodyOf(await backend.post(`${path}/test`, {}).expect(201));
+  expect(usual).toMatchObject({ type: 'webhook.test' });
+  expect(faultsOf(await backend.post(`${path}/test`, { type: 'plant.watered' }))).toEqual(['type']);
 });
 
 test('a test that still waits is sent again in place of a second one', async () => {
