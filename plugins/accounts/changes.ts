@@ -9,6 +9,7 @@ export interface AccountChanges {
   timezone?: string | undefined;
   language?: string | undefined;
   remindAt?: string | null | undefined;
+  gardenName?: string | null | undefined;
 }
 
 /** The tier after changes, and its end; a new tier without an end is permanent. */
@@ -29,7 +30,11 @@ export function tierOf(
 export function changesBetween(before: Account, after: Account): Record<string, unknown> {
   const fields = ['tier', 'tierUntil', 'timezone', 'language', 'remindAt'] as const;
   const changed = fields.filter((field) => before[field]?.valueOf() !== after[field]?.valueOf());
-  return Object.fromEntries(
-    changed.map((field) => [field, { from: before[field] ?? null, to: after[field] ?? null }]),
-  );
+  return {
+    ...Object.fromEntries(
+      changed.map((field) => [field, { from: before[field] ?? null, to: after[field] ?? null }]),
+    ),
+    // The audit log has no texts of people.
+    ...(before.gardenName === after.gardenName ? {} : { gardenName: 'changed' }),
+  };
 }

@@ -8,6 +8,8 @@ declare module '../../src/core/identity' {
   interface Account {
     /** The time of day at which the person is reminded, `HH:MM`; null for never. */
     remindAt: string | null;
+    /** What the account's garden is called; null until its person names it. */
+    gardenName: string | null;
   }
 }
 
@@ -21,6 +23,7 @@ export interface AccountDocument {
   /** Missing until the person sets it, like `remindAt`. */
   language?: string;
   remindAt?: string | null;
+  gardenName?: string | null;
   revision: number;
   usage: Record<string, number>;
   /**
@@ -46,6 +49,7 @@ export const accountModel = sharedModel<AccountDocument>(
       timezone: { type: String, required: true },
       language: { type: String },
       remindAt: { type: String },
+      gardenName: { type: String },
       revision: { type: Number, required: true },
       usage: { type: Schema.Types.Mixed, required: true },
       tokensVersion: { type: String },
@@ -128,6 +132,7 @@ export const PREFERENCES = { language: 'en', remindAt: '07:00' } as const;
 export function asAccount(document: AccountDocument): Account {
   const { _id: id, tierUntil, timezone, createdAt, revision, usage } = document;
   const { language = PREFERENCES.language, remindAt = PREFERENCES.remindAt } = document;
+  const { gardenName = null } = document;
   const tier = tierNow(document.tier, tierUntil);
   return {
     id,
@@ -136,6 +141,7 @@ export function asAccount(document: AccountDocument): Account {
     timezone,
     language,
     remindAt,
+    gardenName,
     createdAt,
     revision,
     usage,

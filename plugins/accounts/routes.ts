@@ -17,31 +17,32 @@ import {
 } from './schema';
 import type { TokenService } from './tokens/service';
 
-const access = { scope: ACCOUNT_SCOPE };
-const tool = { none: 'people, not assistants, manage access to their account' };
+const common = {
+  of: 'person',
+  access: { scope: ACCOUNT_SCOPE },
+  tool: { none: 'people, not assistants, manage access to their account' },
+} as const;
 
 /** Operations on the caller's own tokens and data (docs/api.md, "Tokens and data"). */
 export function routes(tokens: TokenService, data: PersonalData): Operation[] {
   return [
     read({
+      ...common,
       path: '/api/account/tokens',
       summary: 'List the valid tokens of the account',
       operationId: 'listTokens',
-      access,
-      tool,
       notCacheable: 'the last use of a token is recorded without a write to its account',
       response: { schema: ownTokens, description: 'The tokens, oldest first' },
       handler: async ({ account }) => ({ items: await tokens.validTokens(account.id) }),
     }),
     write({
+      ...common,
       method: 'POST',
       path: '/api/account/tokens',
       summary: 'Create a token',
       description:
         'A token has no scope that the token which creates it lacks, and expires no later. One that an app creates ends when the access of the app does. It is shown only once: a repeat under the same Idempotency-Key is 409 with its id.',
       operationId: 'createToken',
-      access,
-      tool,
       body: createToken,
       secret: 'token',
       response: { schema: newToken, description: 'The token' },
@@ -53,24 +54,22 @@ export function routes(tokens: TokenService, data: PersonalData): Operation[] {
       },
     }),
     remove({
+      ...common,
       path: '/api/account/tokens/{id}',
       summary: 'Revoke a token, from the next request on',
       operationId: 'deleteToken',
-      access,
-      tool,
       params: { id: tokenNotFound },
       handler: async ({ tx, params }) => {
         if (!(await tokens.revokeOwn(tx, params.id))) throw tokenNotFound.error();
       },
     }),
     read({
+      ...common,
       path: '/api/account/export',
       summary: 'Export all data of the account',
       description:
         'The same as the command `user export` prints: the account, its tokens without secrets, the records of each collection, and the audit log.',
       operationId: 'exportAccount',
-      access,
-      tool,
       isExport: true,
       notConditional: 'it is created while it is sent',
       readsAll: 'it contains everything',
@@ -82,14 +81,13 @@ export function routes(tokens: TokenService, data: PersonalData): Operation[] {
       },
     }),
     write({
+      ...common,
       method: 'DELETE',
       path: '/api/account',
       summary: 'Delete the account and all of its data',
       description:
         'Its tokens are refused from the next request on; its records are deleted soon after. This cannot be undone.',
       operationId: 'deleteAccount',
-      access,
-      tool,
       body: deleteAccount,
       readsAll: 'it counts what will be deleted',
       response: { schema: success, description: 'The account is closed' },

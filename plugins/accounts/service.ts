@@ -177,6 +177,7 @@ export class AccountService implements Identity {
       timezone: changes.timezone ?? before.timezone,
       language: changes.language ?? before.language,
       remindAt: changes.remindAt === undefined ? before.remindAt : changes.remindAt,
+      gardenName: changes.gardenName === undefined ? before.gardenName : changes.gardenName,
     };
     const changed = changesBetween(before, after);
     if (Object.keys(changed).length === 0) return after;
@@ -184,7 +185,8 @@ export class AccountService implements Identity {
     // A tier that has ended stays stored until its end was emitted.
     const ofTier =
       changed['tier'] || changed['tierUntil'] ? { tier, tierUntil: tierUntil ?? null } : {};
-    const $set = { ...ofTier, timezone, language, remindAt, updatedAt: tx.now };
+    const name = changed['gardenName'] ? { gardenName: after.gardenName } : {};
+    const $set = { ...ofTier, ...name, timezone, language, remindAt, updatedAt: tx.now };
     const { session } = tx;
     await this.#accounts.updateOne({ _id: tx.userId }, { $set }, { session });
     // Later writes in this transaction see the change.

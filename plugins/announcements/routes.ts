@@ -8,6 +8,7 @@ export function routes(announcements: AnnouncementService): Operation[] {
     read({
       path: '/api/announcements',
       summary: 'List active announcements',
+      of: 'person',
       access: { anyToken: 'announcements concern everybody' },
       notCacheable: 'announcements belong to no account, and come and go with time',
       response: { schema: announcementList, description: 'The active announcements' },

@@ -34,11 +34,12 @@ import { adminPortSetting } from './settings';
 const LIST = ['accounts'];
 
 const common = {
+  of: 'person',
   access: { scope: MANAGE_SCOPE },
   limit: 'backend',
   ownPort: adminPortSetting,
   tool: { none: 'backends, not assistants, manage accounts' },
-};
+} as const;
 const one = { ...common, account: 'id', params: { id: accountNotFound } } as const;
 const notCacheable = "it concerns accounts other than the caller's";
 

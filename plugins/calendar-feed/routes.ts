@@ -16,6 +16,7 @@ export function routes(calendars: Calendars): Operation[] {
       summary: 'Create a calendar address',
       description:
         'The address of a calendar of due care, which calendar programs read without a token. It is shown only once; a new address replaces the previous one.',
+      of: 'person',
       access,
       tool,
       secret: 'url',
@@ -30,6 +31,7 @@ export function routes(calendars: Calendars): Operation[] {
       path: '/api/account/calendar',
       operationId: 'deleteCalendar',
       summary: 'Delete the calendar address',
+      of: 'person',
       access,
       tool,
       response: { schema: success, description: 'The address no longer works' },

@@ -20,6 +20,7 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
     timezone: account.timezone,
     language: account.language,
     remindAt: account.remindAt,
+    ...(account.gardenName === null ? {} : { gardenName: account.gardenName }),
     now,
     today: calendarOf(account.timezone)(now),
     limits: Object.fromEntries(host.quotas.names.map((quota) => [quota, limitOf(account, quota)])),
@@ -53,6 +54,7 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
       summary: 'Change time zone, language and time of reminders',
       description:
         'Fields that are left out do not change. The time zone determines calendar days, the language how names are sorted.',
+      of: 'person',
       access: { scope: 'plants:write' },
       notConditional: SAYS_TIME,
       body: updateProfile,

@@ -26,6 +26,7 @@ export interface ProfileView {
   timezone: string;
   language: string;
   remindAt: string | null;
+  gardenName?: string;
   now: Date;
   today: string;
   limits: Record<string, LimitView>;
@@ -58,6 +59,9 @@ export const profileSchema = (quotas: readonly string[], features: readonly stri
       remindAt: nullable(timeOfDay())
         .required()
         .description('Local time of reminders of due care; null for never'),
+      gardenName: text()
+        .example('Balcony')
+        .description('What the garden is called, once it has a name'),
       now: instant().required(),
       today: day().required().description("The calendar day in the account's time zone"),
       limits: Joi.object(Object.fromEntries(quotas.map((name) => [name, limit().required()])))
@@ -83,10 +87,14 @@ interface UpdateProfile {
   timezone?: string;
   language?: string;
   remindAt?: string | null;
+  gardenName?: string | null;
 }
 
 export const updateProfile = Joi.object<UpdateProfile, true>({
   timezone: timezone().description('IANA name of a time zone, such as Europe/Paris'),
   language: language().description('BCP 47, such as en, fr or pt-BR'),
   remindAt: nullable(timeOfDay()).description('Local time of reminders of due care, HH:MM'),
+  gardenName: nullable(text({ min: 1, max: 60 }))
+    .example('Balcony')
+    .description('What others with whom it is shared call the garden; null for the userId'),
 });

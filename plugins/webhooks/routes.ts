@@ -29,11 +29,12 @@ const newWebhook = named(
 const deliveryView = named('Delivery', delivery.view);
 
 const common = {
+  of: 'person',
   access: { scope: MANAGE_SCOPE },
   limit: 'backend',
   ownPort: adminPortSetting,
   tool: { none: 'webhooks are for a backend, not for assistants' },
-};
+} as const;
 const one = { ...common, path: '/api/webhooks/{id}', params: { id: webhookNotFound } };
 const notCacheable = 'deliveries change it';
 

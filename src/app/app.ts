@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 
 import type { Logger } from 'pino';
 
-import type { Identity } from '../core/identity';
+import type { Gardens, Identity } from '../core/identity';
 import type { AuditLog } from '../data/audit/audit-log';
 import type { Acting } from '../data/audit/entry';
 import type { Database } from '../data/mongodb/database';
@@ -55,6 +55,7 @@ export class App {
   readonly plugins: readonly SetUpPlugin[];
   readonly operations: readonly Operation[];
   readonly identity: Identity;
+  readonly gardens: Gardens | undefined;
   readonly derived: readonly DerivedData[];
   readonly seeds: readonly SeedKind[];
   readonly scopes: ReadonlyMap<string, string>;
@@ -97,6 +98,7 @@ export class App {
     const identity = contributions.find((each) => each.identity)?.identity;
     if (!identity) throw new Error('No plugin contributes the identity of callers.');
     this.identity = identity;
+    this.gardens = contributions.find((each) => each.gardens)?.gardens;
     const listeners = contributions.flatMap((each) => each.listeners ?? []);
     this.writeQueue = new WriteQueue({ ...data, identity, listeners }, { log, metrics });
     this.schema = new StoredSchema(data.database, data.known, identity);
@@ -171,7 +173,7 @@ export class App {
 
   get #http(): HttpListeners {
     const { plugins, log } = this.#options;
-    const { settings, metrics, writeQueue, identity } = this;
+    const { settings, metrics, writeQueue, identity, gardens } = this;
     this.#listeners ??= new HttpListeners({
       plugins,
       settings,
@@ -179,6 +181,7 @@ export class App {
       metrics,
       writeQueue,
       identity,
+      gardens,
       fence: this.fence,
       connections: this.#connections,
       idempotency: this.#idempotency,

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 
 import { hostSettings } from '../core/settings/host-settings';
-import type { Identity } from '../core/identity';
+import type { Gardens, Identity } from '../core/identity';
 import type { Metrics } from '../core/metrics';
 import type { Settings } from '../core/settings/settings';
 import type { IdempotencyStore } from '../data/idempotency/idempotency';
@@ -39,6 +39,7 @@ interface Dependencies {
   idempotency: IdempotencyStore;
   connections: ServerConnections;
   identity: Identity;
+  gardens: Gardens | undefined;
   fence: Services['fence'];
   isSharded: boolean;
   lifecycle: Lifecycle;

@@ -5,6 +5,7 @@ import { idempotencyModels } from '../data/idempotency/idempotency';
 import { collectionOf, type ModelDefinition } from '../data/model/models';
 import { type JsonSchema, jsonSchemaOf } from '../fields/json-schema';
 import type { Access, Feature, Operation } from '../plugins/operation';
+import { readsGarden } from '../plugins/operation-facts';
 import type { Plugin, SetUpPlugin } from '../plugins/plugin';
 
 /** An operation, or a method of a protocol endpoint, as an auditor sees it. */
@@ -17,7 +18,7 @@ export interface Endpoint {
   /** Collections that a call may access. Operations called through an endpoint list their own. */
   collections: string[];
   /** Undefined for a protocol endpoint, whose protocol defines requests and responses. */
-  operation?: Pick<Operation, 'limit' | 'idempotent' | 'tool'> & {
+  operation?: Pick<Operation, 'of' | 'limit' | 'idempotent' | 'tool'> & {
     quota: string | undefined;
     feature: Feature | undefined;
     /** The names of the middleware of the operation (src/middleware/chain.ts). */
@@ -62,6 +63,7 @@ interface Source {
 export function surfaceOf(source: Source): Surface {
   const { plugins } = source;
   const identity = plugins.filter(({ contribution }) => contribution.identity);
+  const gardens = plugins.filter(({ contribution }) => contribution.gardens);
   const quotas = plugins.flatMap(({ plugin }) => Object.entries(plugin.quotas ?? {}));
   /** The quota of an operation follows from the quota error that it declares. */
   const quotaOf = ({ errors = [] }: Operation): string | undefined =>
@@ -74,6 +76,7 @@ export function surfaceOf(source: Source): Surface {
       collections: namesOf([
         ...reachedModels(reachOf(each, plugins, operation.method !== 'GET')),
         ...identity.flatMap(modelsOf),
+        ...(readsGarden(operation) ? gardens.flatMap(modelsOf) : []),
         ...(operation.readsAll === undefined ? [] : [...hostModels, ...plugins.flatMap(modelsOf)]),
         ...(operation.idempotent ? idempotencyModels : []),
         ...(operation.method === 'GET' ? [] : auditModels),
@@ -113,7 +116,7 @@ function factsOf(
   quota: string | undefined,
   steps: string[],
 ): Omit<Endpoint, 'plugin' | 'collections'> {
-  const { method, path, summary, access, limit, feature, idempotent, tool } = operation;
+  const { of, method, path, summary, access, limit, feature, idempotent, tool } = operation;
   const { query, body, response } = operation;
   const request = {
     query: query && jsonSchemaOf(query, 'input'),
@@ -125,6 +128,7 @@ function factsOf(
     summary,
     access,
     operation: {
+      of,
       limit,
       quota,
       feature,

@@ -170,6 +170,11 @@ export const insufficientScope = hostError(
   403,
   'The token lacks the scope that this request needs.',
 );
+export const gardenNotFound = hostError(
+  'garden_not_found',
+  404,
+  'There is no garden of this id that is shared with you.',
+);
 export const featureNotAvailable = hostError(
   'feature_not_available',
   403,

@@ -65,6 +65,30 @@ export interface Principal {
   onlyAt?: string | undefined;
 }
 
+/** Who did something in the garden of another, as its owner knows them. */
+export interface Author {
+  id: string;
+  name: string;
+}
+
+/** The garden of another account, in which a person may act. */
+export interface Garden {
+  /** Its owner's, as it is now. */
+  account: Account;
+  by: Author;
+  role: string;
+  /** The scopes of the role. */
+  scopes: ReadonlySet<string>;
+  /** The least role with a scope; undefined if only the owner has it. */
+  roleWith: (scope: string) => string | undefined;
+}
+
+/** The gardens that accounts share, which one plugin may provide. */
+export interface Gardens {
+  /** Returns the garden of an account if it lets the person in now. */
+  find(owner: string, person: string): Promise<Garden | undefined>;
+}
+
 export interface CallSource {
   address: string;
   requestId: string;

@@ -72,7 +72,17 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
       const seconds = (at - started) / 1000;
       const hasResponse = ctx.headerSent;
       metrics.observe(ctx.state, hasResponse ? ctx.status : CLIENT_CLOSED, seconds);
-      const { operation = 'none', principal, client, tool, code, reason, isProbe, log } = ctx.state;
+      const {
+        operation = 'none',
+        principal,
+        garden,
+        client,
+        tool,
+        code,
+        reason,
+        isProbe,
+        log,
+      } = ctx.state;
       log[isProbe ? 'debug' : 'info'](
         {
           method: ctx.method,
@@ -81,6 +91,7 @@ export function requestLog(dependencies: RequestLogDependencies): Middleware {
           ms: Math.round(seconds * 1e4) / 10,
           account: principal && accounts.hashAccount(principal.account.id),
           token: principal?.token.id,
+          garden: garden && accounts.hashAccount(garden.account.id),
           client,
           tool,
           code,

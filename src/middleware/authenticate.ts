@@ -100,8 +100,10 @@ function sourceOf(ctx: Context): CallSource {
 /** The actor of a request, for the audit log. */
 export function actingOf(ctx: Context): Acting {
   const { account, token } = callerOf(ctx);
+  const { garden } = ctx.state;
+  const where = garden && { garden: garden.account.id };
   return {
-    actor: { type: 'token', account: account.id, token: token.id },
+    actor: { type: 'token', account: account.id, token: token.id, ...where },
     source: sourceOf(ctx),
   };
 }

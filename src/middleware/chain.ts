@@ -1,21 +1,23 @@
 import type { Middleware } from 'koa';
 
-import type { Authenticator } from '../core/identity';
+import type { Authenticator, Gardens } from '../core/identity';
 import type { Settings } from '../core/settings/settings';
 import type { IdempotencyStore } from '../data/idempotency/idempotency';
 import type { Fence } from '../data/schema/fence';
 import type { MongoHealth } from '../data/mongodb/mongo-health';
 import type { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
-import { hasEtag, isConditional, readsBody, requiredScopes } from '../plugins/operation-facts';
+import { hasEtag, isConditional, readsBody, readsGarden } from '../plugins/operation-facts';
 import { authenticate, requireToken } from './authenticate';
 import { bodyParserOf } from './body-parser';
 import { conditional, etag, ifMatch, noStore } from './conditional';
 import { failFast } from './fail-fast';
+import { garden } from './garden';
 import { putHandler, readHandler, writeHandler } from './handler';
 import { newerCursor } from './newer-cursor';
 import { idempotency } from './idempotency';
 import { concurrency, type ConcurrencyLimit } from './limits/concurrency';
+import { guesses } from './limits/guesses';
 import type { RateLimits } from './limits/rate-limits';
 import { refuseBackend, requireScope, requireTier } from './require-scope';
 import { type ResponseCache, responseCache } from './response-cache';
@@ -25,6 +27,7 @@ import { validate } from './validate';
 /** What the steps need. */
 export interface Services {
   identity: Authenticator;
+  gardens: Gardens | undefined;
   rateLimits: RateLimits;
   /** Limits the concurrent calls of an account. */
   concurrency: Readonly<Record<'reads' | 'writes' | 'large' | 'exports', ConcurrencyLimit>>;
@@ -69,12 +72,15 @@ export function authentication(services: Services): Middleware[] {
   return [requireToken(services), failFast(services, [authenticate(services)])];
 }
 
-function authorize(operation: Operation, { rateLimits }: Services): Step[] {
-  const { limit, access, feature } = operation;
+function authorize(operation: Operation, services: Services): Step[] {
+  const { rateLimits } = services;
+  const { limit, access, countsFailures, feature } = operation;
   return [
     rateLimits.of(limit).middleware,
-    'scope' in access ? requireScope(...requiredScopes(operation)) : refuseBackend,
+    readsGarden(operation) && garden(operation, services),
+    'scope' in access ? requireScope(operation) : refuseBackend,
     feature && requireTier(feature),
+    countsFailures && guesses(countsFailures, services),
   ];
 }
 

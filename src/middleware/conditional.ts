@@ -12,6 +12,9 @@ import { preconditionFailed } from '../core/errors';
 import type { Operation } from '../plugins/operation';
 import { readCallOf } from './handler';
 
+/** The headers that say whose data a response has. */
+const WHOSE = ['Authorization', 'Garden'];
+
 /**
  * Adds an ETag to each response of a read, and responds with 304 if the client has that version
  * (docs/api.md, "Conditional requests").
@@ -22,7 +25,7 @@ export const conditional: Middleware = async function conditional(ctx, next) {
   ctx.state.isKnown = (etag) => known.trim() !== '*' && namesEtag(known, etag);
   await next();
   ctx.set('Cache-Control', 'private, no-cache');
-  ctx.vary('Authorization');
+  ctx.vary(WHOSE);
   const { content, etag } = ctx.state;
   if (content) await sendContent(ctx, content);
   else if (etag !== undefined && ctx.status === 304) setEtag(ctx, etag, codingFor(ctx, Infinity));
@@ -33,7 +36,7 @@ export const conditional: Middleware = async function conditional(ctx, next) {
 export const noStore: Middleware = async function noStore(ctx, next) {
   await next();
   ctx.set('Cache-Control', 'private, no-store');
-  ctx.vary('Authorization');
+  ctx.vary(WHOSE);
   if (ctx.state.content) ctx.body = ctx.state.content.body;
 };
 

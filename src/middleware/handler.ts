@@ -4,6 +4,7 @@ import type { Context, Middleware } from 'koa';
 import type { Logger } from 'pino';
 
 import { Content, TextStream } from '../core/http/content';
+import type { HeldToken } from '../core/identity';
 import { ownOrigin, publicOriginOf } from '../core/settings/public-origin';
 import type { Settings } from '../core/settings/settings';
 import { jsonArray, jsonText } from '../core/text/json';
@@ -14,7 +15,7 @@ import { operationName } from '../plugins/operation-facts';
 import { actingOf } from './authenticate';
 import { pageOfRead } from './pages';
 import { revisionEtag } from './response-cache';
-import { callerOf, type PageInput } from './state';
+import { callerOf, ownerOf, type PageInput } from './state';
 import { isDryRun } from './validate';
 import { toClientError } from './client-error';
 
@@ -94,11 +95,11 @@ export function putHandler(operation: Operation): Middleware {
 export function readCallOf(ctx: Context): ReadCall<unknown, string> {
   const { state } = ctx;
   const { input, tx } = state;
-  const { account, token } = callerOf(ctx);
+  const account = ownerOf(ctx);
   return {
     ...input,
     account: tx?.account ?? account,
-    token,
+    token: tokenOf(ctx),
     acting: actingOf(ctx),
     tenant: tx ?? { userId: account.id },
     now: tx?.now ?? new Date(),
@@ -108,12 +109,20 @@ export function readCallOf(ctx: Context): ReadCall<unknown, string> {
   };
 }
 
+/** The token, with the scopes that it has in the garden of the call. */
+function tokenOf(ctx: Context): HeldToken {
+  const { token } = callerOf(ctx);
+  const { garden } = ctx.state;
+  if (!garden) return token;
+  return { ...token, scopes: token.scopes.filter((scope) => garden.scopes.has(scope)) };
+}
+
 /** What the handler of a write gets. */
 function writeCallOf(ctx: Context, settings: Settings) {
   const { input, tx } = ctx.state;
   if (!tx) throw new Error(`The chain of ${ctx.path} has no transaction.`);
   const origin = (): string => publicOriginOf(settings, ctx.req) ?? ownOrigin(settings);
-  return { ...input, tx, token: callerOf(ctx).token, now: tx.now, origin };
+  return { ...input, tx, token: tokenOf(ctx), now: tx.now, origin };
 }
 
 /** Shorter responses are not streamed. In UTF-16 code units. */

@@ -1,6 +1,6 @@
 import type { Context, Middleware } from 'koa';
 
-import { ApiError, idempotencyConflict, validationError } from '../core/errors';
+import { ApiError, gardenNotFound, idempotencyConflict, validationError } from '../core/errors';
 import { MAX_KEY_LENGTH } from '../core/http/request-limits';
 import {
   fingerprintOf,
@@ -10,7 +10,7 @@ import {
 import { isDuplicateKey } from '../data/mongodb/errors';
 import type { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
-import { callerOf } from './state';
+import { ownerOf } from './state';
 import { isDryRun } from './validate';
 
 interface Dependencies {
@@ -42,7 +42,8 @@ export function idempotency(
     const { params, body } = state.input;
     const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '');
     const userId = targetAccount(operation, ctx);
-    const request = { userId, key, fingerprint: fingerprintOf(operation.method, path, body) };
+    const fingerprint = fingerprintOf(operation.method, path, body);
+    const request = { userId, key: ownKey(ctx, key), fingerprint };
     state.request = request;
     const { response, replayed } = await store.runOnce(request, async () => {
       try {
@@ -73,10 +74,16 @@ export function idempotency(
   };
 }
 
+/** Each person who may act in a garden has keys of their own; no header contains a line break. */
+function ownKey({ state: { garden } }: Context, key: string): string {
+  return garden ? `${garden.by.id}\n${key}` : key;
+}
+
 /** Whether a record in the path does not exist. Without its account the 404 cannot be stored. */
 function isMissing(error: unknown, { account, params }: Operation): error is ApiError {
   const missing = account === undefined ? undefined : params?.[account];
-  return error instanceof ApiError && error.status === 404 && error.kind !== missing;
+  if (!(error instanceof ApiError) || error.status !== 404) return false;
+  return error.kind !== missing && error.kind !== gardenNotFound;
 }
 
 function shownOnce(body: string): ApiError {
@@ -91,8 +98,8 @@ function shownOnce(body: string): ApiError {
   );
 }
 
-/** The account that an operation writes to: that of its path, or else the caller's. */
+/** The account that an operation writes to: that of its path, or else that of the garden. */
 export function targetAccount({ account }: Operation, ctx: Context): string {
   const named = account === undefined ? undefined : ctx.state.input.params[account];
-  return named ?? callerOf(ctx).account.id;
+  return named ?? ownerOf(ctx).id;
 }

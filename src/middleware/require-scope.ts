@@ -1,12 +1,19 @@
 import type { Middleware } from 'koa';
 
-import { featureNotAvailable, insufficientScope } from '../core/errors';
-import { isBackend } from '../core/identity';
-import type { Feature } from '../plugins/operation';
-import { callerOf } from './state';
+import { type ApiError, featureNotAvailable, insufficientScope } from '../core/errors';
+import { type Garden, isBackend } from '../core/identity';
+import type { Feature, Operation } from '../plugins/operation';
+import { requiredScopes } from '../plugins/operation-facts';
+import { callerOf, ownerOf } from './state';
 
-/** Requires a token with the scopes (docs/specification.md, 5). @throws ApiError insufficient_scope */
-export function requireScope(...scopes: readonly string[]): Middleware {
+/**
+ * Requires a token with the scopes (docs/specification.md, 5) and, in the garden of another account, a
+ * role that has them; no role has what is of the person.
+ *
+ * @throws ApiError insufficient_scope
+ */
+export function requireScope(operation: Operation): Middleware {
+  const scopes = requiredScopes(operation);
   return async function requireScope(ctx, next) {
     const { scopes: held } = callerOf(ctx);
     const lacking = scopes.find((scope) => !held.has(scope));
@@ -17,8 +24,22 @@ export function requireScope(...scopes: readonly string[]): Middleware {
         },
       });
     }
+    const { garden } = ctx.state;
+    const beyond = scopes.find((scope) => garden?.scopes.has(scope) === false);
+    if (garden && operation.of === 'person') throw roleRefused(garden);
+    if (garden && beyond !== undefined) throw roleRefused(garden, beyond);
     await next();
   };
+}
+
+/** @param scope what the role lacks; nothing that a role can have if left out */
+function roleRefused({ role, roleWith }: Garden, scope?: string): ApiError {
+  const needed = scope === undefined ? undefined : roleWith(scope);
+  return insufficientScope.error(
+    needed === undefined
+      ? 'In this garden only its owner may do that.'
+      : `In this garden that needs the role ${needed}; yours is ${role}.`,
+  );
 }
 
 /** Refuses the token of a backend, which is valid only for operations that name its scope. */
@@ -34,7 +55,7 @@ export const refuseBackend: Middleware = async function refuseBackend(ctx, next)
 /** Requires a tier that has the feature. @throws ApiError feature_not_available */
 export function requireTier({ name, tiers }: Feature): Middleware {
   return async function requireTier(ctx, next) {
-    const { tier } = callerOf(ctx).account;
+    const { tier } = ownerOf(ctx);
     if (!tiers.includes(tier)) {
       throw featureNotAvailable.error(`The ${name} is not part of the ${tier} tier.`);
     }

@@ -7,7 +7,7 @@ import type { Metrics } from '../core/metrics';
 import { PROJECT } from '../core/settings/project';
 import type { Operation } from '../plugins/operation';
 import { operationName } from '../plugins/operation-facts';
-import { callerOf, type ResponseKey, type ValidInput } from './state';
+import { ownerOf, type ResponseKey, type ValidInput } from './state';
 
 interface CachedResponse {
   content: Content;
@@ -93,7 +93,7 @@ export function responseCache(operation: Operation, cache: ResponseCache): Middl
   return async function responseCache(ctx, next) {
     const { state } = ctx;
     const made = new Date();
-    const key = cache.keyOf(operation, callerOf(ctx).account, state.input);
+    const key = cache.keyOf(operation, ownerOf(ctx), state.input);
     state.responseKey = key;
     const kept = key && cache.get(key, made);
     if (kept) {

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { Logger } from 'pino';
 
 import type { Content } from '../core/http/content';
-import type { Principal } from '../core/identity';
+import type { Account, Garden, Principal } from '../core/identity';
 import type { RequestIdentity } from '../data/idempotency/idempotency';
 import type { Transaction } from '../data/writing/transaction';
 import type { PageQuery } from '../fields/page';
@@ -43,6 +43,8 @@ declare module 'koa' {
     showError?: ProtocolMethod['showError'];
     /** From `authenticate`; undefined for public endpoints. */
     principal?: Principal;
+    /** From `garden`: the garden of another account that the request is for. */
+    garden?: Garden;
     /** From the tool endpoint: the name of the tool that is called. */
     tool?: string;
     /** From the tool endpoint: whether the message calls an operation. */
@@ -73,11 +75,16 @@ declare module 'koa' {
 }
 
 /**
- * Returns the caller.
+ * Returns the caller, for rate limits, retries and the audit log; the data is of {@link ownerOf}.
  *
  * @throws Error if the chain has no `authenticate`
  */
 export function callerOf({ path, state }: Context): Principal {
   if (!state.principal) throw new Error(`The chain of ${path} does not authenticate.`);
   return state.principal;
+}
+
+/** The account whose data a call is for: the caller's own, or another whose garden it names. */
+export function ownerOf(ctx: Context): Account {
+  return (ctx.state.garden ?? callerOf(ctx)).account;
 }

@@ -1,6 +1,7 @@
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import compose from 'koa-compose';
 
+import { gardenNotFound } from '../core/errors';
 import { isAccountGone } from '../core/identity';
 import type { Act } from '../data/audit/entry';
 import type { IdempotencyStore, StoredResponse } from '../data/idempotency/idempotency';
@@ -47,7 +48,7 @@ export function transaction(
       ? writeQueue.dryRun(userId, work)
       : writeQueue.run(userId, work, { isAlone });
     await write.catch((error: unknown) => {
-      throw missingTarget(operation, error);
+      throw missingTarget(operation, ctx, error);
     });
   };
   // Shown by `audit routes`.
@@ -68,8 +69,13 @@ function actOf(action: string, params: Readonly<Record<string, string>>): Act {
   return { action, target: { type, id: params['id'] ?? '' } };
 }
 
-/** Turns the error for a missing account in the path into the operation's own. */
-function missingTarget({ account, params }: Operation, error: unknown): unknown {
-  const missing = account === undefined ? undefined : params?.[account];
+/** Turns the error for a missing account that is not the caller's into one about that account. */
+function missingTarget(
+  { account, params }: Operation,
+  { state }: Context,
+  error: unknown,
+): unknown {
+  const ofPath = account === undefined ? undefined : params?.[account];
+  const missing = ofPath ?? (state.garden && gardenNotFound);
   return missing !== undefined && isAccountGone(error) ? missing.error() : error;
 }

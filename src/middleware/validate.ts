@@ -10,7 +10,7 @@ import { descriptionOf } from '../fields/description';
 import { type PageQuery, toolPageQuery } from '../fields/page';
 import type { Operation } from '../plugins/operation';
 import type { CallInput } from '../plugins/protocol-endpoint';
-import { callerOf, type ValidInput } from './state';
+import { ownerOf, type ValidInput } from './state';
 
 const WHOLE_NUMBER = /^(0|-?[1-9]\d{0,15})$/;
 
@@ -54,7 +54,7 @@ async function validateInput(
   if (operation.body) body = checked(operation.body, requireObject(sent), errors);
   else if (input.body !== undefined) checked(NOTHING, requireObject(input.body), errors);
   // The schema of this operation has just validated the body.
-  if (large) body = await large.check(body, errors, callerOf(ctx).account);
+  if (large) body = await large.check(body, errors, ownerOf(ctx));
   const page = input.page && {
     ...(checked(toolPageQuery, input.page.query, errors) as PageQuery), // By its schema.
     maxLength: input.page.maxLength,
@@ -63,9 +63,14 @@ async function validateInput(
   const params: Record<string, string> = {};
   for (const [name, error] of Object.entries(operation.params ?? {})) {
     const id = input.params[name] ?? '';
-    const isAccount = name === operation.account;
-    if (isAccount ? !ACCOUNT_ID.test(id) : !isUuid(id)) throw error.error();
-    params[name] = isAccount ? id : id.toLowerCase();
+    if (name === operation.owner) params[name] = id;
+    else if (name === operation.account) {
+      if (!ACCOUNT_ID.test(id)) throw error.error();
+      params[name] = id;
+    } else {
+      if (!isUuid(id)) throw error.error();
+      params[name] = id.toLowerCase();
+    }
   }
   return { params, query, body, page };
 }

@@ -26,6 +26,11 @@ export function requiredScopes({ access }: Pick<Operation, 'access'>): string[] 
   return access.and === undefined ? [access.scope] : [access.scope, access.and];
 }
 
+/** Whether the header Garden matters; a call of the person that any token may make ignores it. */
+export function readsGarden({ of, access }: Pick<Operation, 'of' | 'access'>): boolean {
+  return of === 'garden' || 'scope' in access;
+}
+
 export function hasDryRun(operation: Operation): boolean {
   return takes(operation, 'dryRun');
 }

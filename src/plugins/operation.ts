@@ -48,6 +48,11 @@ export interface Feature {
 }
 
 interface OperationBase<Names extends string> {
+  /**
+   * Whether it is of a garden, which may be another's that is shared with the caller (the default), or of
+   * the person who calls.
+   */
+  of?: 'garden' | 'person';
   /** Path with its parameters in braces: `/api/records/{id}`. */
   path: string;
   summary: string;
@@ -62,6 +67,13 @@ interface OperationBase<Names extends string> {
   account?: NoInfer<Names>;
   /** The setting of a port of its own. Where it is set, the operation is served on that port alone. */
   ownPort?: PortSetting<number | undefined>;
+  /** A path parameter that is the id of an account, of any form; a write is to the caller all the same. */
+  owner?: NoInfer<Names>;
+  /**
+   * The error for a secret that is wrong: it costs the client's address a failed authentication, and an
+   * address that has none left is refused.
+   */
+  countsFailures?: ErrorCode;
   /** Errors beyond those that follow from the rest. */
   errors?: readonly ErrorCode[];
   /** The action in the audit log, on the record `{id}`, such as `record.deleted`. */
@@ -103,6 +115,7 @@ type DeclaredResponse = Omit<OperationResponse, 'status'> &
 
 /** An operation of the API as data: route, tool, document and audit row come from this object. */
 export interface Operation extends OperationBase<string> {
+  of: 'garden' | 'person';
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   access: Access;
   /** The name of the rate budget that a call spends. */
@@ -175,6 +188,7 @@ export function read<Query = undefined, Names extends string = never>({
   ...operation
 }: ReadOperation<Query, Names>): Operation {
   return {
+    of: 'garden',
     limit: 'reads',
     ...operation,
     method: 'GET',
@@ -193,6 +207,7 @@ export function write<
 >(operation: WriteOperation<Body, Names, Query, Checked>): Operation {
   const isPost = operation.method === 'POST';
   return {
+    of: 'garden',
     limit: 'writes',
     ...operation,
     idempotent: isPost,
@@ -206,6 +221,7 @@ export function put<Body, Names extends string = never>(
   operation: PutOperation<Body, Names>,
 ): Operation {
   return {
+    of: 'garden',
     limit: 'writes',
     ...operation,
     method: 'PUT',

@@ -1,7 +1,7 @@
 import type Joi from 'joi';
 
 import type { ErrorCode } from '../core/errors';
-import type { Identity } from '../core/identity';
+import type { Gardens, Identity } from '../core/identity';
 import type { Reading } from '../core/metrics';
 import {
   type Setting,
@@ -78,6 +78,8 @@ export interface PluginRuntime<Exports = unknown> {
   seeds?: readonly SeedKind[];
   /** Accounts and tokens; exactly one plugin has it. */
   identity?: Identity;
+  /** The gardens that accounts share; at most one plugin has it. */
+  gardens?: Gardens;
   /** Runs when `make run` finds an empty database; returns lines to print. */
   onFirstStart?: (start: FirstStart) => Promise<string[]>;
 }

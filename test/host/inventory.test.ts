@@ -14,8 +14,10 @@ test('no file of the host names a resource', () => {
     .filter((plugin) => plugin.operations.some(({ path: at }) => at.startsWith('/api/')))
     // A plugin without models is about the resources of others.
     .filter(({ plugin }) => (plugin.models ?? []).length > 0)
-    // The host knows the owners of records.
-    .filter(({ contribution }) => contribution.identity === undefined)
+    // The host knows the owners of records, and those with whom they share.
+    .filter(
+      ({ contribution: { identity, gardens } }) => identity === undefined && gardens === undefined,
+    )
     .map(({ plugin }) => plugin.name.replace(/s$/, ''));
   expect(resources).toContain('plant');
   /** Whether a word, or a capitalized part of it, is the name of a resource. */
@@ -86,9 +88,9 @@ test('all endpoints except a short list require a token', () => {
   expect(open.filter((name) => !short.includes(name))).toEqual([]);
 });
 
-test('only announcements and the account accept any token', () => {
+test('only announcements, the account and the list of gardens accept any token', () => {
   const any = app.operations.filter(({ access }) => 'anyToken' in access).map(operationName);
-  expect(any).toEqual(['GET /api/announcements', 'GET /api/account']);
+  expect(any).toEqual(['GET /api/announcements', 'GET /api/gardens', 'GET /api/account']);
 });
 
 test('every operation requires the scope of the specification', () => {
@@ -140,7 +142,7 @@ test('every operation is a tool named by a verb and a noun, except those for peo
   const tools = operations.flatMap(({ tool }) => ('name' in tool ? [tool.name] : []));
   expect(tools.filter((name) => !/^[a-z]+(_[a-z]+)+$/.test(name))).toEqual([]);
   const withoutTool = operations.filter(({ tool }) => 'none' in tool).map(operationName);
-  expect(withoutTool.filter((name) => !/ \/api\/(account|webhooks)/.test(name))).toEqual([
+  expect(withoutTool.filter((name) => !/ \/api\/(account|webhooks|gardens\/)/.test(name))).toEqual([
     'GET /api/plants',
     'GET /api/changes',
     'GET /api/events/month',

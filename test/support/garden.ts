@@ -88,7 +88,7 @@ const WRITTEN_BY_ITSELF = /^(audit|webhookClocks$|webhookDeliveries$)/;
 /** What was stored at the last call, with MongoDB's own hash of it. */
 const lastStored = new WeakMap<TestService, { hash: string; texts: Record<string, string[]> }>();
 
-/** All stored documents as text, without those that are written without a request, and without uses of tokens. */
+/** All stored documents as text, without those that are written without a request, and without uses of tokens and visits. */
 export async function everythingStored(service: TestService): Promise<Record<string, string[]>> {
   const { db } = service.app.database.connection;
   if (!db) throw new Error('The service is not connected.');
@@ -104,7 +104,7 @@ export async function everythingStored(service: TestService): Promise<Record<str
 async function textsOf(db: mongo.Db, names: readonly string[]): Promise<Record<string, string[]>> {
   const allOf = (coll: string) => [
     { $project: { _id: 0, in: { $literal: coll }, document: '$$ROOT' } },
-    { $unset: 'document.lastUsedAt' },
+    { $unset: ['document.lastUsedAt', 'document.lastSeenAt'] },
   ];
   const [first = '', ...others] = names;
   const unions = others.map((coll) => ({ $unionWith: { coll, pipeline: allOf(coll) } }));

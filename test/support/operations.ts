@@ -19,14 +19,19 @@ export function toolRows(): [tool: string, operation: Operation][] {
   );
 }
 
+/** Those that take two people (plugins/members/test). */
+const OF_TWO = ['POST /api/gardens/join', 'DELETE /api/gardens/{id}'];
+
 /**
  * All operations by name: rows for `test.each`. Without the one that deletes the caller's account
- * (plugins/accounts/test/own-tokens.test.ts) and those on the accounts of others (plugins/backend/test).
+ * (plugins/accounts/test/own-tokens.test.ts), those on the accounts of others (plugins/backend/test) and
+ * those that take two people.
  */
 export function operationRows(): [name: string, operation: Operation][] {
   return app.operations
     .map((operation): [string, Operation] => [operationName(operation), operation])
-    .filter(([name]) => name !== 'DELETE /api/account' && !name.includes(' /api/accounts'));
+    .filter(([name]) => name !== 'DELETE /api/account' && !name.includes(' /api/accounts'))
+    .filter(([name]) => !OF_TWO.includes(name));
 }
 
 /** The methods of clients for each HTTP method. */
@@ -251,8 +256,9 @@ function sampleOf(operation: Operation, field: Field, ids: Ids): unknown {
   }
   if (format === 'uuid') return ids[referenceOf(operation, field) ?? ''];
   if (format === 'uri') return 'https://images.example.com/fern.jpg';
-  if (format === 'date-time') return '2026-03-01T09:30:00Z';
+  const tomorrow = new Date(Date.now() + DAY_MS).toISOString();
+  if (format === 'date-time') return field.name === 'until' ? tomorrow : '2026-03-01T09:30:00Z';
   // Plans are for days in the future.
-  if (format === 'date') return new Date(Date.now() + DAY_MS).toISOString().slice(0, 10);
+  if (format === 'date') return tomorrow.slice(0, 10);
   return 'fern'.padEnd(min, '-').slice(0, max);
 }

@@ -3,6 +3,7 @@ import type { ResponseHeaderName } from '../../../src/core/http/response-headers
 import { isRecord } from '../../../src/core/values';
 import {
   featureNotAvailable,
+  gardenNotFound,
   idempotencyConflict,
   idempotencyMismatch,
   insufficientScope,
@@ -22,6 +23,7 @@ import { type JsonObject, type JsonSchema, jsonSchemaOf } from '../../../src/fie
 import type { Operation } from '../../../src/plugins/operation';
 import {
   hasEtag,
+  readsGarden,
   isConditional,
   hasCsv,
   hasDryRun,
@@ -230,6 +232,7 @@ function errorsOf(operation: Operation): ErrorCode[] {
     unauthorized,
     invalidToken,
     insufficientScope,
+    ...(readsGarden(operation) ? [gardenNotFound] : []),
     ...(readsBody(operation) ? BODY_ERRORS : []),
     ...(operation.large ? [invalidText] : []),
     ...(feature ? [featureNotAvailable] : []),

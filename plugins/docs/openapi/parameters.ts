@@ -8,6 +8,11 @@ import type { Components } from './components';
 
 /** Request headers that change how an operation is done. */
 const HEADERS = {
+  Garden: {
+    type: 'string',
+    description:
+      'The id of the account whose garden the request is for, percent-encoded beyond ASCII. If it is left out, the garden is that of the token',
+  },
   'If-Match': {
     type: 'string',
     description:
@@ -41,9 +46,11 @@ export function parametersOf(operation: Operation, components: Components): Json
     ...Object.keys(operation.params ?? {}).map((name) =>
       pathParameter(
         name,
-        name === operation.account
-          ? { type: 'string', pattern: ACCOUNT_ID.source }
-          : { type: 'string', format: 'uuid' },
+        name === operation.owner
+          ? { type: 'string' }
+          : name === operation.account
+            ? { type: 'string', pattern: ACCOUNT_ID.source }
+            : { type: 'string', format: 'uuid' },
       ),
     ),
     ...queryParameters(operation, components),
@@ -57,6 +64,7 @@ export function pathParameter(name: string, schema: JsonObject): JsonObject {
 
 function headersOf(operation: Operation): (keyof typeof HEADERS)[] {
   return [
+    ...(operation.of === 'garden' ? ['Garden' as const] : []),
     ...(operation.idempotent ? ['Idempotency-Key' as const] : []),
     ...(operation.state ? ['If-Match' as const] : []),
     ...(isConditional(operation) ? ['If-None-Match' as const] : []),

@@ -24,7 +24,7 @@ export function auditCommands(commandLine: CommandRunner): void {
   listRoutes(parent, commandLine);
 }
 
-interface LogOptions extends Omit<AuditFilter, 'userId' | 'withDeleted'> {
+interface LogOptions extends Omit<AuditFilter, 'userId' | 'withDeleted' | 'withGuests'> {
   user?: string;
 }
 
@@ -64,7 +64,12 @@ Examples:
       commandLine.runHost(
         async ({ app }) => ({
           pieces: (isJson) => {
-            const entries = app.audit.entries({ ...options, userId: user, withDeleted: true });
+            const entries = app.audit.entries({
+              ...options,
+              userId: user,
+              withDeleted: true,
+              withGuests: true,
+            });
             return isJson ? jsonArray(shownEntries(entries)) : lines(entries);
           },
         }),

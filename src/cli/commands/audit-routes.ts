@@ -48,7 +48,7 @@ export function surfaceTables({ endpoints, reach, collections }: Surface): Table
   return [
     {
       title: 'Operations',
-      headings: ['operation', 'access', 'budget', 'quota', '#', 'tool', 'plugin'],
+      headings: ['operation', 'of', 'access', 'budget', 'quota', '#', 'tool', 'plugin'],
       rows: endpoints.map((each) => endpointCells(each, chains)),
     },
     {
@@ -104,6 +104,7 @@ function endpointCells(endpoint: Endpoint, chains: readonly string[]): string[] 
   const [chain] = stepsOf(endpoint);
   return [
     operationName(endpoint),
+    operation?.of ?? NONE,
     [accessCell(endpoint), ...(operation?.feature?.tiers ?? [])].join(' '),
     operation?.limit ?? NONE,
     operation?.quota?.replaceAll(' ', '\n') ?? NONE,

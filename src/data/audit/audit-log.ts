@@ -44,6 +44,8 @@ export interface AuditFilter {
   userId?: string | undefined;
   /** Includes deleted accounts of this name, whose entries are under a pseudonym. */
   withDeleted?: boolean;
+  /** Includes what others did in the garden of the account. */
+  withGuests?: boolean;
   /** An account, the id of a token, or the name of an operator. */
   actor?: string | undefined;
   /** `token.created`, or `token` for all that begin with it. */
@@ -189,11 +191,16 @@ export class AuditLog {
 }
 
 function filterOf(
-  { action, since }: AuditFilter,
+  { action, since, withGuests }: AuditFilter,
   { userIds, actors }: { userIds: string[]; actors: string[] },
 ): QueryFilter<AuditEntryDocument> {
   const conditions: QueryFilter<AuditEntryDocument>[] = [];
-  if (userIds.length > 0) conditions.push({ chain: { $in: userIds.map(accountChain) } });
+  if (userIds.length > 0) {
+    const own = { chain: { $in: userIds.map(accountChain) } };
+    conditions.push(
+      withGuests === true ? { $or: [own, { 'actor.garden': { $in: userIds } }] } : own,
+    );
+  }
   if (action !== undefined) {
     // A range of names that begin with the action: `/` comes right after `.`.
     conditions.push({ $or: [{ action }, { action: { $gte: `${action}.`, $lt: `${action}/` } }] });

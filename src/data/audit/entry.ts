@@ -9,9 +9,16 @@ import { canonicalJson } from '../../core/values';
  */
 export type Actor =
   | { type: 'person'; account: string }
-  | { type: 'token'; account: string; token: string }
+  // `garden` is the account in whose garden the holder acts, unless it is their own.
+  | { type: 'token'; account: string; token: string; garden?: string }
   | { type: 'operator'; name: string; host: string }
   | { type: 'server'; host: string };
+
+/** The chain of an act on the data of an account: in another's garden, it is that of the actor. */
+export function chainOf({ actor }: Acting, userId: string): string {
+  const isGuest = actor.type === 'token' && actor.garden !== undefined;
+  return accountChain(isGuest ? actor.account : userId);
+}
 
 /** An actor, and the request that they sent, if any. */
 export interface Acting {

@@ -40,6 +40,11 @@ export const auditEntryModel = sharedModel<AuditEntryDocument>(
   )
     // The entries of a chain; `audit log --user`.
     .index({ chain: 1, seq: 1 }, { unique: true })
+    // What others did in the garden of an account.
+    .index(
+      { 'actor.garden': 1, chain: 1, seq: 1 },
+      { partialFilterExpression: { 'actor.garden': { $exists: true } } },
+    )
     // `audit log`, and entries to prune.
     .index({ time: 1, _id: 1 }),
 );

@@ -4,8 +4,8 @@ import type { ClientSession } from 'mongoose';
 
 import { ApiError, serviceUnavailable } from '../../core/errors';
 import type { Identity } from '../../core/identity';
-import type { AuditLog } from '../audit/audit-log';
-import { accountChain } from '../audit/entry';
+import type { AuditLog, Recorded } from '../audit/audit-log';
+import { chainOf } from '../audit/entry';
 import { type Database, TRANSACTION_OPTIONS } from '../mongodb/database';
 import { isOutcomeUnknown } from '../mongodb/errors';
 import { AccountTransaction, OpenAccount } from './account-transaction';
@@ -77,11 +77,14 @@ export async function commitGroup(
     for (const open of opened) await begin(dependencies, buffer, open);
     const values: unknown[] = [];
     for (const { userId, work } of writes) values.push(await work(transactionIn(session, userId)));
-    const acted = opened.filter(({ recorded }) => recorded.length > 0);
-    const chains = acted.map(
-      ({ account, recorded }) => [accountChain(account.id), recorded] as const,
-    );
-    await audit.append(session, new Map(chains));
+    const chains = new Map<string, Recorded[]>();
+    for (const { account, recorded } of opened) {
+      for (const each of recorded) {
+        const chain = chainOf(each.acting, account.id);
+        chains.set(chain, [...(chains.get(chain) ?? []), each]);
+      }
+    }
+    await audit.append(session, chains);
     const added = opened.map((open) => [open.account.id, open.added] as const);
     await identity.close(session, new Map(added));
     await buffer.flushAll();

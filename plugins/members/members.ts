@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+
+import { hashOf } from '../../src/core/identity';
+import { idText, newId } from '../../src/core/ids';
+import { DAY_MS } from '../../src/core/time';
+import type { Act } from '../../src/data/audit/entry';
+import type { Transaction } from '../../src/data/writing/transaction';
+import type { Host } from '../../src/plugins/host';
+import { MAX_GARDENS, MAX_MEMBERS, memberLimitReached, memberNotFound } from './errors';
+import { isOpen, type MemberDocument, memberModel, openFor } from './model';
+import { type NewMember, viewOf } from './schema';
+
+/** Too many to guess. */
+const CODE_BYTES = 18;
+const INVITATION_MS = 7 * DAY_MS;
+/** How many members who left, or whose time has passed, are listed. */
+const MAX_ENDED = 50;
+
+/** Whom the owner of a garden lets in. */
+export class Members {
+  readonly #model;
+
+  constructor(host: Host) {
+    this.#model = host.model(memberModel);
+  }
+
+  /** Newest first. */
+  async list(userId: string): Promise<object[]> {
+    return (await this.#of({ userId })).map(viewOf);
+  }
+
+  /**
+   * Invites a person; returns the code this once.
+   *
+   * @throws ApiError member_limit_reached
+   */
+  async invite(tx: Transaction, { name, role, until }: NewMember) {
+    const { session, userId, now } = tx;
+    await this.#makeRoom(tx);
+    const code = randomBytes(CODE_BYTES).toString('base64url');
+    const document: MemberDocument = {
+      _id: newId(),
+      userId,
+      name,
+      role,
+      until,
+      codeHash: hashOf(code),
+      codeExpiresAt: new Date(now.getTime() + INVITATION_MS),
+      createdAt: now,
+      joinedAt: null,
+      lastSeenAt: null,
+    };
+    await this.#model.create([document], { session });
+    tx.audit({ action: 'member.invited', target: targetOf(document), changes: { role, until } });
+    return { view: viewOf(document), code, expiresAt: document.codeExpiresAt };
+  }
+
+  /**
+   * Changes a member.
+   *
+   * @throws ApiError member_not_found; member_limit_reached if one who had ended is let in again
+   */
+  async change(tx: Transaction, id: string, changes: Partial<NewMember>) {
+    const { session, userId, now } = tx;
+    const before = await this.#model.findOne({ _id: id, userId }).session(session).lean();
+    if (!before) throw memberNotFound.error();
+    const after = { ...before, ...changes };
+    if (Object.keys(changes).length === 0) return viewOf(before);
+    if (isOpen(after, now) && !isOpen(before, now)) await this.#requireRoom(tx, before);
+    await this.#model.updateOne({ _id: id }, { $set: changes }, { session });
+    const { role, until } = after;
+    tx.audit({ action: 'member.changed', target: targetOf(before), changes: { role, until } });
+    return viewOf(after);
+  }
+
+  /** Ends a membership, or withdraws an invitation. @throws ApiError member_not_found */
+  async end(tx: Transaction, id: string): Promise<void> {
+    const { session, userId } = tx;
+    const ended = await this.#model.findOneAndDelete({ _id: id, userId }, { session }).lean();
+    if (!ended) throw memberNotFound.error();
+    tx.audit({ action: 'member.ended', target: targetOf(ended) });
+  }
+
+  /** Requires that one who had ended may be let in again. @throws ApiError member_limit_reached */
+  async #requireRoom(tx: Transaction, { account }: MemberDocument): Promise<void> {
+    await this.#makeRoom(tx);
+    if (account === undefined) return;
+    const open = this.#model.countDocuments(openFor(account, tx.now)).session(tx.session);
+    if ((await open) >= MAX_GARDENS) throw memberLimitReached.error();
+  }
+
+  /** Forgets the oldest that have ended. @throws ApiError member_limit_reached */
+  async #makeRoom(tx: Transaction): Promise<void> {
+    const { session, now } = tx;
+    const all = await this.#of(tx);
+    const ended = all.filter((each) => !isOpen(each, now));
+    if (all.length - ended.length >= MAX_MEMBERS) throw memberLimitReached.error();
+    const forgotten = ended.slice(MAX_ENDED).map(({ _id }) => _id);
+    if (forgotten.length > 0) {
+      await this.#model.deleteMany({ _id: { $in: forgotten } }, { session });
+    }
+  }
+
+  #of({ userId, session }: { userId: string; session?: Transaction['session'] }) {
+    const found = this.#model.find({ userId }).sort({ createdAt: -1, _id: -1 });
+    return found.session(session ?? null).lean();
+  }
+}
+
+export function targetOf({ _id }: Pick<MemberDocument, '_id'>): Act['target'] {
+  return { type: 'member', id: idText(_id) };
+}

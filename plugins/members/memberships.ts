@@ -1,0 +1,114 @@
+import { fieldError, gardenNotFound } from '../../src/core/errors';
+import { type Account, type Garden, type Gardens, hashOf } from '../../src/core/identity';
+import { HOUR_MS } from '../../src/core/time';
+import type { Transaction } from '../../src/data/writing/transaction';
+import type { Host } from '../../src/plugins/host';
+import type { Accounts } from '../accounts';
+import { invitationNotFound, MAX_GARDENS, memberLimitReached } from './errors';
+import { targetOf } from './members';
+import { authorOf, isOpen, leftAt, openFor, type MemberDocument, memberModel } from './model';
+import { roleWith, scopesOf } from './roles';
+import type { GardenView } from './schema';
+
+/** The gardens of others that a person may enter. */
+export class Memberships implements Gardens {
+  readonly #model;
+  readonly #host: Host;
+  readonly #accounts: Accounts;
+
+  constructor(host: Host, accounts: Accounts) {
+    this.#host = host;
+    this.#accounts = accounts;
+    this.#model = host.model(memberModel);
+  }
+
+  /** Read for each request, so that it ends at once in every process. */
+  async find(userId: string, person: string): Promise<Garden | undefined> {
+    const now = new Date();
+    const [member, account] = await Promise.all([
+      this.#model.findOne({ account: person, userId }).lean(),
+      this.#accounts.person(userId),
+    ]);
+    if (!member || !account || !isOpen(member, now)) return undefined;
+    this.#recordUse(member, now);
+    const { role } = member;
+    return { account, by: authorOf(member), role, scopes: scopesOf(role), roleWith };
+  }
+
+  /** A person's gardens, their own first. */
+  async list(own: Account): Promise<GardenView[]> {
+    const now = new Date();
+    const open = await this.#model.find(openFor(own.id, now)).sort({ joinedAt: 1 }).lean();
+    const owners = await this.#accounts.lists.open(open.map(({ userId }) => userId));
+    const byId = new Map(owners.map((owner) => [owner.id, owner]));
+    return [
+      { id: own.id, name: nameOf(own), role: 'owner', until: null },
+      ...open.flatMap((member) => {
+        const owner = byId.get(member.userId);
+        return owner ? [viewOf(member, owner)] : [];
+      }),
+    ];
+  }
+
+  /**
+   * Makes the person of `tx` a member by a code, or gives a member the role and end of a newer one. A
+   * member may repeat the code that let them in.
+   *
+   * @throws ApiError invitation_not_found, member_limit_reached, or validation_error for one's own code
+   */
+  async join(tx: Transaction, code: string): Promise<GardenView> {
+    const { session, userId: person, now } = tx;
+    const codeHash = hashOf(code);
+    const invited = await this.#model.findOne({ codeHash }).session(session).lean();
+    if (!invited || !isOpen(invited, now)) throw invitationNotFound.error();
+    const { userId, role, until } = invited;
+    const owner = await this.#accounts.person(userId, session);
+    if (!owner) throw invitationNotFound.error();
+    if (userId === person) {
+      throw fieldError('code', 'code must be that of another person: this garden is your own.');
+    }
+    if (invited.account === person) return viewOf(invited, owner);
+    if (invited.account !== undefined) throw invitationNotFound.error();
+    const known = await this.#model.findOne({ account: person, userId }).session(session).lean();
+    if (!known || !isOpen(known, now)) await this.#requireRoom(tx);
+    if (known) await this.#model.deleteOne({ _id: invited._id }, { session });
+    const member = known ?? invited;
+    const $set = { role, until, codeHash, account: person, joinedAt: member.joinedAt ?? now };
+    await this.#model.updateOne({ _id: member._id }, { $set }, { session });
+    const changes = { garden: userId, role, until };
+    tx.audit({ action: 'member.joined', target: targetOf(member), changes });
+    return viewOf({ ...member, ...$set }, owner);
+  }
+
+  /** Leaves a garden. @throws ApiError garden_not_found */
+  async leave(tx: Transaction, userId: string): Promise<void> {
+    const { session, userId: person, now } = tx;
+    const found = await this.#model.findOne({ account: person, userId }).session(session).lean();
+    if (!found || !isOpen(found, now)) throw gardenNotFound.error();
+    await this.#model.updateOne({ _id: found._id }, leftAt(now), { session });
+    tx.audit({ action: 'member.left', target: targetOf(found), changes: { garden: userId } });
+  }
+
+  async #requireRoom({ session, userId: person, now }: Transaction): Promise<void> {
+    const open = await this.#model.countDocuments(openFor(person, now)).session(session);
+    if (open >= MAX_GARDENS) throw memberLimitReached.error();
+  }
+
+  /** To the hour, so that reads do not become writes. */
+  #recordUse({ _id, lastSeenAt }: MemberDocument, now: Date): void {
+    const hour = new Date(now.getTime() - (now.getTime() % HOUR_MS));
+    if (lastSeenAt !== null && lastSeenAt >= hour) return;
+    const seen = this.#model.updateOne({ _id, lastSeenAt }, { $set: { lastSeenAt: hour } }).exec();
+    seen.catch((error: unknown) => {
+      this.#host.log.debug({ err: error }, 'When a member was last seen was not recorded');
+    });
+  }
+}
+
+function nameOf({ id, gardenName }: Account): string {
+  return gardenName ?? id;
+}
+
+function viewOf({ role, until }: MemberDocument, owner: Account): GardenView {
+  return { id: owner.id, name: nameOf(owner), role, until };
+}

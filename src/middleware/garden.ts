@@ -1,0 +1,51 @@
+import type { Context, Middleware } from 'koa';
+
+import { gardenNotFound } from '../core/errors';
+import type { Gardens } from '../core/identity';
+import type { MongoHealth } from '../data/mongodb/mongo-health';
+import type { Operation } from '../plugins/operation';
+import { callerOf } from './state';
+
+interface Dependencies {
+  gardens: Gardens | undefined;
+  mongo: MongoHealth;
+}
+
+/**
+ * Finds the garden that the header Garden names. Without the header, or if it names the caller, the call
+ * is for the caller's own.
+ *
+ * @throws ApiError garden_not_found unless the caller is let in at this moment
+ */
+export function garden(
+  { of }: Pick<Operation, 'of'>,
+  { gardens, mongo }: Dependencies,
+): Middleware {
+  const step: Middleware = async (ctx, next) => {
+    if (ctx.headers['garden'] !== undefined) {
+      const { account } = callerOf(ctx);
+      const id = idIn(ctx);
+      if (id !== account.id) {
+        const find = async () => (id === undefined ? undefined : gardens?.find(id, account.id));
+        const found = await mongo.failFast(find);
+        if (!found) throw gardenNotFound.error();
+        ctx.state.garden = found;
+      }
+    }
+    await next();
+  };
+  // Shown by `audit routes`.
+  const value = of === 'garden' ? 'garden' : 'ownGarden';
+  return Object.defineProperty(step, 'name', { value });
+}
+
+/** The id in the header, percent-encoded beyond ASCII; undefined if there are several. */
+function idIn({ req }: Context): string | undefined {
+  const [id = '', ...more] = req.headersDistinct['garden'] ?? [];
+  if (more.length > 0) return undefined;
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    return id;
+  }
+}
