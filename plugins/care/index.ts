@@ -15,7 +15,7 @@ import { ScheduleService } from './schedules/service';
 import { CareService } from './service';
 import { snoozeChanges } from './snoozes';
 
-export type { CareItem } from './schema';
+export type { CareItem, DueCare } from './schema';
 export { MAX_SCHEDULES } from './schedules/model';
 export { typeOf } from './needs';
 export { faultsOf } from './schedules/faults';
@@ -25,6 +25,7 @@ export {
   type CreateSchedule,
   schedule,
   type ScheduleDocument,
+  type ScheduleView,
   type StoredSchedule,
 } from './schedules/schema';
 

@@ -11,6 +11,8 @@ import { careMonthModel, growthModel } from './model';
 import { routes } from './routes';
 import { InsightService } from './service';
 
+export type { InsightsView } from './schema';
+
 /** Statistics of a person's care. */
 export default definePlugin({
   name: 'insights',

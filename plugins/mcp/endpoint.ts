@@ -120,6 +120,7 @@ export class Endpoint {
     const { ctx, api } = caller;
     try {
       const { operation, input } = tool.arguments.toCall(args);
+      ctx.state.tool = tool.definition.name;
       const { status, json } = await api.call(operation, input, ctx);
       return status < 400
         ? successResult(json, tool)

@@ -21,6 +21,7 @@ import {
 } from './endpoints/pages';
 import { resourceDocuments } from './endpoints/resource-documents';
 import { showRefusal } from './pages/refusal';
+import { type PersonalPages, personalPages } from './pages/signed-in';
 import { assertions } from './migrations/0001-assertions';
 import { MailChannel } from './mail/channel';
 import { Mails } from './mail/mails';
@@ -39,6 +40,7 @@ import { endSessions, sessionsOf } from './state/sessions';
 import { StateStore } from './state/store';
 
 export type { SignIns } from './commands/sign-ins';
+export type { BrowserRequest } from './pages/browser-request';
 
 const signUpSetting = new Setting(
   'SIGN_UP',
@@ -48,7 +50,7 @@ const signUpSetting = new Setting(
 );
 
 /** The authorization server and the pages on which people sign in. */
-const oauth = definePlugin<SignIns>({
+const oauth = definePlugin<SignIns & { pages: PersonalPages }>({
   name: 'oauth',
   requires: ['accounts', 'deliveries', 'mail', 'mcp', 'pages'],
   settings: [signUpSetting, documentsSetting, ...issuerSettings],
@@ -123,6 +125,7 @@ const oauth = definePlugin<SignIns>({
       warnings: () => documents.warnings,
       readings: mail.mailer ? deliveries.open(new MailChannel(host, mail.mailer, mails)) : [],
       exports: {
+        pages: personalPages(parts),
         invite: async (name, tier, seconds) => {
           const origin = signInOrigin(parts);
           return `${origin}/sign-up?invite=${await people.invite(name, tier, seconds)}`;

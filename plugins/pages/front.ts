@@ -6,6 +6,7 @@ import { markup } from './markup';
 
 /** The links, by their names in JSON. */
 const LINKS = {
+  garden: '/garden',
   signIn: '/sign-in',
   settings: '/settings',
   api: '/docs',
@@ -19,6 +20,7 @@ const en = {
   title: 'A plant diary for apps and assistants',
   about:
     'This service keeps track of plants, their care and their photos. Use it through an app, or through an assistant such as Claude or ChatGPT.',
+  garden: ['Your garden', 'what is due today, and what you did'],
   signIn: ['Sign in', 'with a passkey or a password'],
   settings: ['Settings', 'your tokens, authorized apps, sessions and data'],
   api: ['API', 'reference for every operation; try them out'],
@@ -35,6 +37,7 @@ const TEXTS: Readonly<
     title: 'Un carnet de plantes pour applications et assistants',
     about:
       'Ce service suit vos plantes, leurs soins et leurs photos. Utilisez-le dans une application, ou avec un assistant comme Claude ou ChatGPT.',
+    garden: ['Votre jardin', 'ce qui est à faire aujourd’hui, et ce que vous avez fait'],
     signIn: ['Se connecter', 'avec une clé d’accès ou un mot de passe'],
     settings: ['Réglages', 'vos jetons, applications autorisées, sessions et données'],
     api: ['API', 'la référence de chaque opération, à essayer (en anglais)'],

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 
 import { type Html, markup } from './markup';
 
-/** Pages load only the program's own style sheet and icon. */
+/** Pages load only the program's own style sheets and icon. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -10,6 +10,10 @@ const CONTENT_SECURITY_POLICY = [
   "base-uri 'none'",
   "frame-ancestors 'none'",
 ];
+/** Also photos, from wherever people keep them, and what a device needs to install the pages. */
+const APP_POLICY = CONTENT_SECURITY_POLICY.map((directive) =>
+  directive.startsWith('img-src') ? `${directive} https:` : directive,
+).concat("manifest-src 'self'");
 
 export type Language = 'en' | 'fr';
 
@@ -22,6 +26,19 @@ export interface PageOptions {
   mayLeave?: boolean;
   /** The path of its script. */
   script?: string | undefined;
+  /** What just happened: the title begins with it, which screen readers read first. */
+  news?: string | undefined;
+  /** Pages that are an app of their own. */
+  app?: PageApp;
+}
+
+export interface PageApp {
+  /** The path of a second style sheet. */
+  style: string;
+  /** The path of the web app manifest. */
+  manifest: string;
+  /** Links of the header. */
+  links: Html;
 }
 
 /** The language that the browser prefers, of those that are available. */
@@ -39,10 +56,10 @@ export function showPage(
   ctx: Context,
   title: string,
   content: Html,
-  { status = 200, mayLeave = false, script }: PageOptions = {},
+  { status = 200, mayLeave = false, script, news, app }: PageOptions = {},
 ): void {
   const policy = [
-    ...CONTENT_SECURITY_POLICY,
+    ...(app ? APP_POLICY : CONTENT_SECURITY_POLICY),
     ...(mayLeave ? [] : ["form-action 'self'"]),
     ...(script === undefined ? [] : ["script-src 'self'"]),
   ];
@@ -54,20 +71,27 @@ export function showPage(
     'X-Frame-Options': 'DENY',
   });
   ctx.vary('Accept-Language');
+  const fault = status >= 400 && FAULT[languageOf(ctx)];
   ctx.type = 'text/html';
   ctx.body = markup`<!doctype html>
     <html lang="${languageOf(ctx)}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${status >= 400 && FAULT[languageOf(ctx)]}${title} – Plant care</title>
+        <title>${fault}${news && `${news} – `}${title} – Plant care</title>
         <link rel="icon" href="/favicon.ico" type="image/svg+xml" />
         <link rel="stylesheet" href="/pages.css" />
+        ${
+          app &&
+          markup`<link rel="stylesheet" href="${app.style}" />
+        <link rel="manifest" href="${app.manifest}" />`
+        }
         ${script !== undefined && markup`<script src="${script}" defer></script>`}
       </head>
       <body>
         <header>
           <a href="/"><img src="/favicon.ico" alt="" width="24" height="24" />Plant care</a>
+          ${app?.links}
         </header>
         <main>
           <h1>${title}</h1>

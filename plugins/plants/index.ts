@@ -23,9 +23,11 @@ export {
   locationFilter,
   plant,
   type PlantDocument,
+  type PlantView,
   RECURRING_CARE,
   RECURRING_TYPES,
   type RecurringCare,
+  type SummaryView as PlantSummaryView,
   type UpdatePlant,
 } from './schema';
 export { placeOf } from './places';

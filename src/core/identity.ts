@@ -63,6 +63,8 @@ export interface Principal {
   token: HeldToken;
   /** The only path for which the token is valid; all paths if missing. */
   onlyAt?: string | undefined;
+  /** Whether the person is signed in with a browser: `token` describes the session. */
+  isSession?: true;
 }
 
 /** Who did something in the garden of another, as its owner knows them. */

@@ -1,3 +1,6 @@
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+
 import cors from '@koa/cors';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
@@ -13,9 +16,9 @@ import { callerOf } from '../middleware/state';
 import { operationName } from '../plugins/operation-facts';
 import type {
   ApiDescription,
+  CallResult,
   ProtocolApi,
   ProtocolMethod,
-  ToolResult,
 } from '../plugins/protocol-endpoint';
 import type { Lifecycle } from './request-log';
 
@@ -134,25 +137,37 @@ function protocolApi(description: ApiDescription, services: Services): ProtocolA
       await parseBody(ctx, done);
       return ctx.request.body;
     },
-    call: async (operation, given, ctx): Promise<ToolResult> => {
+    call: async (operation, given, ctx): Promise<CallResult> => {
       const chain = chains.get(operation);
       if (!chain) throw new Error(`${operationName(operation)} is not served here.`);
       const { state } = ctx;
       state.isCall = true;
-      if ('name' in operation.tool) state.tool = operation.tool.name;
       const call = ctx.app.createContext(ctx.req, ctx.res);
-      call.state = { ...state, given };
+      let finish: () => void = () => undefined;
+      const finished = new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      // A request may make several calls, which must not wait for each other until it is answered.
+      const sent = Promise.race([state.sent, finished]);
+      call.state = { ...state, given, sent };
       try {
         await chain(call);
         const { content, code } = call.state;
         if (code !== undefined) state.code = code;
-        const json = content ? content.body.toString() : (call.body as string);
+        const json = content ? content.body.toString() : await textOf(call.body);
         return { status: call.status, json };
       } catch (error) {
         throw recordedError(ctx, error);
+      } finally {
+        finish();
       }
     },
   };
+}
+
+/** The body of a response to a write, or of a long list, which is a stream. */
+async function textOf(body: unknown): Promise<string> {
+  return body instanceof Readable ? text(body) : String(body);
 }
 
 /** Handles requests that no route matches: 405 and OPTIONS for a known path, else 404. */

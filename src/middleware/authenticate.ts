@@ -99,11 +99,11 @@ function sourceOf(ctx: Context): CallSource {
 
 /** The actor of a request, for the audit log. */
 export function actingOf(ctx: Context): Acting {
-  const { account, token } = callerOf(ctx);
+  const { account, token, isSession } = callerOf(ctx);
   const { garden } = ctx.state;
   const where = garden && { garden: garden.account.id };
-  return {
-    actor: { type: 'token', account: account.id, token: token.id, ...where },
-    source: sourceOf(ctx),
-  };
+  const actor: Acting['actor'] = isSession
+    ? { type: 'person', account: account.id }
+    : { type: 'token', account: account.id, token: token.id, ...where };
+  return { actor, source: sourceOf(ctx) };
 }

@@ -28,7 +28,8 @@ export function idempotency(
 ): Middleware {
   return async function idempotency(ctx, next) {
     const { state } = ctx;
-    const key = ctx.headers['idempotency-key'] as string | undefined; // Node joins repeats.
+    // Node joins repeats.
+    const key = state.given?.key ?? (ctx.headers['idempotency-key'] as string | undefined);
     // A dry run has no effect, so it may be repeated.
     if (key === undefined || isDryRun(state.input)) {
       await next();

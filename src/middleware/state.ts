@@ -41,15 +41,15 @@ declare module 'koa' {
     isProbe?: boolean;
     /** From the router: responds with an error, if not with the Error body. */
     showError?: ProtocolMethod['showError'];
-    /** From `authenticate`; undefined for public endpoints. */
+    /** From `authenticate`, or a page; undefined for public endpoints. */
     principal?: Principal;
     /** From `garden`: the garden of another account that the request is for. */
     garden?: Garden;
     /** From the tool endpoint: the name of the tool that is called. */
     tool?: string;
-    /** From the tool endpoint: whether the message calls an operation. */
+    /** From a protocol endpoint: whether it has called an operation. */
     isCall?: boolean;
-    /** From the tool endpoint: the input, in place of that of the request. */
+    /** From a protocol endpoint: the input, in place of that of the request. */
     given?: CallInput;
     /** From `validate`. */
     input: ValidInput;

@@ -78,6 +78,8 @@ export interface CallInput {
   faults?: readonly { field: string; what: string }[];
   /** The page of a list to return, for callers that cannot read long responses. */
   page?: PageRequest | undefined;
+  /** The idempotency key, instead of that in the header. */
+  key?: string | undefined;
 }
 
 export interface PageRequest {
@@ -87,8 +89,8 @@ export interface PageRequest {
   query: object;
 }
 
-/** The response to a tool call. */
-export interface ToolResult {
+/** The response to a call. */
+export interface CallResult {
   status: number;
   json: string;
 }
@@ -147,5 +149,5 @@ export interface ProtocolApi extends ApiDescription {
    *
    * @throws ApiError and nothing else
    */
-  call(operation: Operation, given: CallInput, ctx: Context): Promise<ToolResult>;
+  call(operation: Operation, given: CallInput, ctx: Context): Promise<CallResult>;
 }

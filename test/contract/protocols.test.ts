@@ -147,11 +147,19 @@ async function spend({ path }: Endpoint): Promise<string> {
   return String(answer.status);
 }
 
-const PAGES = ['/oauth/authorize', '/oauth/consent/{uid}', '/sign-in', '/sign-up', '/settings'];
+const PAGES = [
+  '/oauth/authorize',
+  '/oauth/consent/{uid}',
+  '/sign-in',
+  '/sign-up',
+  '/settings',
+  '/garden',
+  '/garden/{id}',
+];
 
 test('people get a page when something fails, whatever it is', async () => {
   const pages = endpoints().filter(({ path }) => PAGES.includes(path));
-  expect(pages).toHaveLength(9);
+  expect(pages).toHaveLength(13);
   for (const each of pages) {
     const french = { 'Accept-Language': 'fr' };
     for (const [answer, status, sentence] of [

@@ -73,9 +73,15 @@ test('all endpoints except a short list require a token', () => {
     'POST /sign-in',
     'GET /sign-up',
     'POST /sign-up',
-    // It redirects people who are not signed in.
+    // They redirect people who are not signed in.
     'GET /settings',
     'POST /settings',
+    'GET /garden',
+    'POST /garden',
+    'GET /garden/{id}',
+    'POST /garden/{id}',
+    'GET /garden.css',
+    'GET /garden.webmanifest',
     'GET /passkeys.js',
     // The secret is in its URL.
     'GET /calendar/{secret}.ics',

@@ -3,6 +3,7 @@ import type * as OpenidClient from 'openid-client';
 import { serviceUnavailable } from '../../../src/core/errors';
 import { isLoopback } from '../../../src/core/settings/settings';
 import type { Logger } from 'pino';
+import { returnOf } from '../pages/fields';
 import { PageFault } from '../pages/texts';
 import type { BrowserRequest } from '../pages/browser-request';
 import { boundedFetch } from './bounded-fetch';
@@ -21,7 +22,7 @@ interface Client {
   configuration: OpenidClient.Configuration;
 }
 
-/** Signs people in to /settings at the issuer: the authorization code flow with PKCE. */
+/** Signs people in to the pages at the issuer: the authorization code flow with PKCE. */
 export class IssuerSignIn {
   readonly #issuer: Issuer;
   readonly #tokens: IssuerTokens;
@@ -42,7 +43,8 @@ export class IssuerSignIn {
   async begin(request: BrowserRequest): Promise<void> {
     const { library, configuration } = await this.#found();
     const [state, verifier] = [library.randomState(), library.randomPKCECodeVerifier()];
-    request.setCookie('sign-in', `${state} ${verifier}`, COOKIE_SECONDS);
+    const to = returnOf(request.ctx.query['return']) ?? '/settings';
+    request.setCookie('sign-in', `${state} ${verifier} ${to}`, COOKIE_SECONDS);
     const url = library.buildAuthorizationUrl(configuration, {
       redirect_uri: request.origin + SIGNED_IN,
       scope: 'openid',
@@ -60,7 +62,7 @@ export class IssuerSignIn {
    * @throws PageFault if this browser was not sent there, or the issuer refuses
    */
   async finish(request: BrowserRequest): Promise<void> {
-    const [expectedState = '', pkceCodeVerifier = ''] = request.cookie('sign-in').split(' ');
+    const [expectedState = '', pkceCodeVerifier = '', to] = request.cookie('sign-in').split(' ');
     request.setCookie('sign-in', '', 0);
     if (expectedState === '') throw new PageFault('notSignedIn');
     const { library, configuration } = await this.#found();
@@ -75,7 +77,7 @@ export class IssuerSignIn {
     const account = claims && (await this.#tokens.openFor(claims));
     if (account === undefined) throw new PageFault('notSignedIn');
     await request.signIn(account, signedInAt(claims?.auth_time));
-    request.redirect('/settings');
+    request.redirect(returnOf(to) ?? '/settings');
   }
 
   #found(): Promise<Client> {

@@ -40,8 +40,8 @@ export function field(
     <input id="${id}" ${isRequired && markup`required`} ${isFaulty && markup`aria-invalid="true"`} ${attributes} />`;
 }
 
-/** Pages to which a person may return after signing in. */
-const RETURN = /^\/(?:settings|oauth\/consent\/[\w-]{1,64})$/;
+/** The paths of pages to which a person may return after signing in: those of this very origin. */
+const RETURN = /^(?:\/[\w-]{1,64}){1,4}$/;
 
 /** The page to return to after signing in, if the parameter or field `return` names one. */
 export function returnOf(given: unknown): string | undefined {

@@ -13,9 +13,10 @@ export function issuerPart(texts: Texts, { name }: Issuer): Html {
 /** Asks a person who is not signed in, or not recently enough, to sign in at the issuer. */
 export function showIssuer(request: BrowserRequest, issuer: Issuer, isAgain: boolean): void {
   const { texts } = request;
+  const signIn = `${SIGN_IN}?return=${request.ctx.path}`;
   const way =
-    issuer.clientId === undefined ? texts.inApp : markup`<a href="${SIGN_IN}">${texts.signIn}</a>`;
+    issuer.clientId === undefined ? texts.inApp : markup`<a href="${signIn}">${texts.signIn}</a>`;
   const content = markup`${isAgain && markup`<p>${texts.again}</p>`} ${issuerPart(texts, issuer)}
     <p>${way}</p>`;
-  request.show(texts.settings, content);
+  request.show(texts.signIn, content);
 }

@@ -1,23 +1,15 @@
-import { hashOf } from '../../../src/core/identity';
 import { personalScopes, usualScopes } from '../../accounts';
 import type { Parts } from '../endpoints/method';
 import { PageFault } from '../pages/texts';
 import type { BrowserRequest } from '../pages/browser-request';
 import { sessionsOf } from '../state/sessions';
-import { publicId } from '../state/store';
+import { type SignedIn, signedIn } from '../pages/signed-in';
 import { ACTIONS, SENSITIVE } from './actions';
 import { showIssuer } from './issuer-notice';
 import { type Outcome, showSettings } from './page';
 
 /** How old a sign-in may be for the actions in {@link SENSITIVE}. */
 const FRESH_SECONDS = 3600;
-
-interface SignedIn {
-  account: string;
-  /** The id of this browser's session. */
-  here: string;
-  isFresh: boolean;
-}
 
 /** Shows the settings, or asks the person to sign in first. */
 export async function settingsPage(request: BrowserRequest, parts: Parts): Promise<void> {
@@ -36,7 +28,7 @@ export async function changeSettings(request: BrowserRequest, parts: Parts): Pro
   const person = await signedIn(request, parts);
   if (!person) return;
   const name = form.get('action') ?? '';
-  if (SENSITIVE.has(name) && !person.isFresh) {
+  if (SENSITIVE.has(name) && Date.now() / 1000 - person.since >= FRESH_SECONDS) {
     if (parts.issuer) showIssuer(request, parts.issuer, true);
     else request.redirect('/sign-in?return=/settings&again=1');
     return;
@@ -44,7 +36,7 @@ export async function changeSettings(request: BrowserRequest, parts: Parts): Pro
   try {
     const action = ACTIONS.get(name);
     if (!action) throw new PageFault('gone');
-    const outcome = await action({ request, parts, account: person.account, form });
+    const outcome = await action({ request, parts, account: person.account.id, form });
     if (outcome?.done !== undefined) request.redirect(`/settings?done=${outcome.done}`);
     else if (outcome) await show(request, parts, person, outcome);
   } catch (error) {
@@ -53,30 +45,15 @@ export async function changeSettings(request: BrowserRequest, parts: Parts): Pro
   }
 }
 
-async function signedIn(
-  request: BrowserRequest,
-  { store, issuer }: Parts,
-): Promise<SignedIn | undefined> {
-  const { accountId: account, loginTs = 0, jti } = await request.session();
-  if (account === undefined || !(await store.accounts.isOpen(account))) {
-    if (issuer) showIssuer(request, issuer, false);
-    else request.redirect('/sign-in?return=/settings');
-    return undefined;
-  }
-  const isFresh = Date.now() / 1000 - loginTs < FRESH_SECONDS;
-  return { account, here: publicId(hashOf(jti)), isFresh };
-}
-
 async function show(
   request: BrowserRequest,
   { store, people, mails, issuer }: Parts,
-  { account, here }: SignedIn,
+  { account: { id: account, timezone }, here }: SignedIn,
   outcome: Outcome,
 ): Promise<void> {
   const { accounts } = store;
   const { scopes } = request.api;
-  const [found, tokens, apps, sessions, credentials, email] = await Promise.all([
-    accounts.account(account),
+  const [tokens, apps, sessions, credentials, email] = await Promise.all([
     accounts.tokens.validTokens(account),
     store.authorizedApps(account),
     sessionsOf(store, account),
@@ -87,7 +64,7 @@ async function show(
   const known = passkeys.map(({ id }) => id);
   const settings = {
     account,
-    timezone: found?.timezone ?? 'UTC',
+    timezone,
     tokens,
     apps,
     passkeys,

@@ -1,0 +1,105 @@
+import { ApiError } from '../../src/core/errors';
+import { addDays } from '../../src/core/time';
+import type { Visit } from './visit';
+
+/** A form that was sent. */
+interface Sent {
+  visit: Visit;
+  form: URLSearchParams;
+  key: string;
+}
+
+/** What a form did, as parameters of the page that follows: `News` reads them. */
+type Done = Readonly<Partial<Record<'did' | 'undone' | 'put', string>>>;
+
+/** The forms of the pages, by the names of their buttons. */
+const ACTIONS: Readonly<Record<string, (sent: Sent) => Promise<Done>>> = {
+  done: async ({ visit, form, key }) => {
+    const { items } = await visit.write('POST /api/care/done', { body: careIn(form), key });
+    return { did: items.map(({ id }) => id).join('.') };
+  },
+  skip: async ({ visit, form, key }) => {
+    await visit.write('POST /api/care/skip', { body: careIn(form), key });
+    return putIn(form);
+  },
+  snooze: async ({ visit, form, key }) => {
+    const body = { ...careIn(form), until: addDays(visit.today, 1) };
+    await visit.write('POST /api/care/snooze', { body, key });
+    return putIn(form);
+  },
+  unsnooze: async ({ visit, form, key }) => {
+    const body = { ...careIn(form), until: null };
+    await visit.write('POST /api/care/snooze', { body, key });
+    return {};
+  },
+  undo: async ({ visit, form, key }) => {
+    const eventIds = form.getAll('eventId');
+    await visit.write('POST /api/events/delete', { body: { eventIds }, key });
+    return { undone: eventIds.join('.') };
+  },
+  restore: async ({ visit, form, key }) => {
+    const params = { id: form.get('eventId') ?? '' };
+    const { id } = await visit.write('POST /api/events/{id}/restore', { params, key });
+    return { did: id };
+  },
+  note: async ({ visit, form, key }) => {
+    const params = { id: form.get('plantId') ?? '' };
+    const body = { type: 'note', text: form.get('text') ?? '' };
+    const { id } = await visit.write('POST /api/plants/{id}/events', { params, body, key });
+    return { did: id };
+  },
+};
+
+/**
+ * Does what a form asks for, and returns the address of the page that shows it.
+ *
+ * @throws ApiError
+ */
+export async function submit(visit: Visit): Promise<string> {
+  const { request } = visit;
+  const form = await request.form();
+  const key = form.get('key') ?? '';
+  if (form.get('action') === 'add') return `/garden/${await addPlant({ visit, form, key })}`;
+  const action = ACTIONS[form.get('action') ?? ''];
+  const done = (await action?.({ visit, form, key })) ?? {};
+  const at = form.get('at');
+  const query = new URLSearchParams({ ...done, ...(at !== null && { at }) });
+  return `${request.ctx.path}?${query.toString()}#news`;
+}
+
+/** Adds a plant; returns its id. */
+async function addPlant({ visit, form, key }: Sent): Promise<string> {
+  const [location, days] = [form.get('location')?.trim(), form.get('everyDays')?.trim()];
+  const body = {
+    name: form.get('name')?.trim(),
+    ...(location && { location }),
+    ...(days && { wateringFrequencyDays: Number(days) }),
+  };
+  const { id } = await visit.write('POST /api/plants', { body, key });
+  return id;
+}
+
+/** The care that a form names. */
+function careIn(form: URLSearchParams): object {
+  const plantIds = form.getAll('plantId');
+  const [plantId] = plantIds;
+  const scheduleId = form.get('scheduleId');
+  return {
+    ...(plantIds.length === 1 ? { plantId } : { plantIds }),
+    ...(scheduleId === null ? { type: form.get('type') } : { scheduleId }),
+  };
+}
+
+function putIn(form: URLSearchParams): Done {
+  return { put: `${form.get('plantId')}.${form.get('scheduleId') ?? form.get('type')}` };
+}
+
+/** Why an operation refused, in a sentence for the person. */
+export function sentenceOf({ texts }: Visit, { kind, status }: ApiError): string {
+  if (status >= 500) return texts.unavailable;
+  if (status === 429) return texts.tooFast;
+  if (status === 403) return texts.noRoom;
+  if (['idempotency_mismatch', 'idempotency_conflict'].includes(kind.code)) return texts.already;
+  const isGone = status === 404 || /_not_found$|^plant_archived$/.test(kind.code);
+  return isGone ? texts.gone : texts.changed;
+}

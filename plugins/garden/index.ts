@@ -1,0 +1,117 @@
+import { ApiError } from '../../src/core/errors';
+import { definePlugin } from '../../src/plugins/plugin';
+import oauthPlugin from '../oauth';
+import { type Html, markup, staticFile } from '../pages';
+import { sentenceOf, submit } from './actions';
+import type { News } from './news';
+import { overview } from './overview';
+import { plantPage } from './plant-page';
+import { STYLE } from './style';
+import { Visit } from './visit';
+
+const PATHS = { style: '/garden.css', manifest: '/garden.webmanifest' };
+
+/** Lets people install the garden on a home screen. */
+const MANIFEST = JSON.stringify({
+  name: 'Plant care',
+  start_url: '/garden',
+  scope: '/',
+  display: 'standalone',
+  icons: [{ src: '/favicon.ico', type: 'image/svg+xml', sizes: 'any' }],
+});
+
+/** What a person's garden needs, and each of its plants. */
+export default definePlugin({
+  name: 'garden',
+  requires: ['care', 'events', 'insights', 'oauth', 'pages', 'photos', 'plants'],
+  tag: { name: 'Garden', description: 'Pages on which people look after their plants.' },
+  setup: (host) => {
+    const { page, form } = host.use(oauthPlugin).pages;
+    return {
+      protocols: [
+        {
+          path: '/garden',
+          methods: {
+            GET: page('getGardenPage', 'Get the page of the garden', (request, account) =>
+              show(new Visit(request, account)),
+            ),
+            POST: form('changeGarden', 'Submit a form of the garden', (request, account) =>
+              change(new Visit(request, account)),
+            ),
+          },
+        },
+        {
+          path: '/garden/{id}',
+          methods: {
+            GET: page('getPlantPage', 'Get the page of a plant', (request, account) =>
+              show(new Visit(request, account)),
+            ),
+            POST: form('changePlantPage', 'Submit a form of a plant', (request, account) =>
+              change(new Visit(request, account)),
+            ),
+          },
+        },
+        staticFile(PATHS.style, {
+          operationId: 'getGardenStyle',
+          summary: 'Get the style sheet of the garden',
+          type: 'text/css',
+          text: STYLE,
+        }),
+        staticFile(PATHS.manifest, {
+          operationId: 'getGardenManifest',
+          summary: 'Get the web app manifest of the garden',
+          type: 'application/manifest+json',
+          text: MANIFEST,
+        }),
+      ],
+    };
+  },
+});
+
+/** Handles a form, and redirects to the page that shows what it did. */
+async function change(visit: Visit): Promise<void> {
+  try {
+    visit.request.redirect(await submit(visit));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    await show(visit, error);
+  }
+}
+
+/** Shows the page of the request, or why it cannot be shown. */
+async function show(visit: Visit, refusal?: ApiError): Promise<void> {
+  try {
+    await showPage(visit, refusal);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const { texts } = visit;
+    const back = markup`<p><a href="/garden">${texts.title}</a></p>`;
+    respond(visit, { title: texts.title, content: back, news: undefined }, error);
+  }
+}
+
+async function showPage(visit: Visit, refusal: ApiError | undefined): Promise<void> {
+  const { id } = visit.request.ctx.params as { id?: string };
+  const page = id === undefined ? await overview(visit) : await plantPage(visit, id);
+  respond(visit, { title: visit.texts.title, ...page }, refusal);
+}
+
+function respond(
+  visit: Visit,
+  { title, content, news }: { title: string; content: Html; news: News | undefined },
+  refusal: ApiError | undefined,
+): void {
+  const { request, texts } = visit;
+  const links = markup`<nav>
+    <a href="/garden">${texts.title}</a> <a href="/settings">${texts.settings}</a>
+  </nav>`;
+  const fault =
+    refusal &&
+    markup`<p class="fault" role="alert" tabindex="-1" autofocus>${sentenceOf(visit, refusal)}</p>`;
+  if (refusal) request.ctx.set(refusal.headers);
+  request.show(title, markup`${fault} ${content}`, {
+    status: refusal?.status ?? 200,
+    news: news?.text,
+    app: { ...PATHS, links },
+  });
+}

@@ -1,0 +1,193 @@
+import { addDays, startOfDay } from '../../src/core/time';
+import { groupBy } from '../../src/core/values';
+import { MAX_AT_ONCE } from '../events';
+import { type Html, markup } from '../pages';
+import { type News, idsOf, newsOf } from './news';
+import {
+  button,
+  careEntry,
+  careName,
+  dueText,
+  eventEntry,
+  formOf,
+  plantLink,
+  thumbnail,
+} from './parts';
+import type { Care, Event, Plant, Visit } from './visit';
+
+/** How much of each list is shown at once. */
+const MAX_DUE = 50;
+const MAX_LOGGED = 20;
+const MAX_PLANTS = 24;
+const LOG_DAYS = 7;
+/** Care of all plants is read, however far ahead: each plant shows its next. */
+const LAST_DAY = '9999-12-31';
+
+/** The whole garden: what is due, what was logged, and the plants. */
+export async function overview(visit: Visit): Promise<{ content: Html; news: News | undefined }> {
+  const { account, today } = visit;
+  const [q, cursor, older] = ['q', 'plants', 'log'].map((name) => visit.parameter(name));
+  const from = startOfDay(addDays(today, 1 - LOG_DAYS), account.timezone).toISOString();
+  const did = idsOf(visit, 'did').length;
+  const [{ items: care }, log, all, plants] = await Promise.all([
+    visit.call('GET /api/care', { query: { dueBy: LAST_DAY } }),
+    visit.call('GET /api/events', {
+      query: {
+        from,
+        limit: Math.min(Math.max(did, MAX_LOGGED), MAX_AT_ONCE),
+        ...(older !== undefined && { cursor: older }),
+      },
+    }),
+    // The log names plants that have no care, or are archived.
+    visit.call('GET /api/plant-summaries', { query: { status: 'all' } }),
+    visit.call('GET /api/plants', {
+      query: { sort: 'name', ...(q !== undefined && { q }) },
+      page: {
+        maxLength: Infinity,
+        query: { limit: MAX_PLANTS, ...(cursor !== undefined && { cursor }) },
+      },
+    }),
+  ]);
+  const names = new Map(all.map(({ id, name }) => [id, name]));
+  const nameOf = (plantId: string): string => names.get(plantId) ?? '';
+  const news = newsOf(visit, { events: log.items, care, nameOf });
+  const count = all.filter(({ archivedAt }) => archivedAt === undefined).length;
+  const content = markup`<div class="columns">
+    ${dueSection(visit, care, news)} ${logSection(visit, { ...log, nameOf, older }, news)}
+    ${plantSection(visit, { ...plants, care, count, q, cursor })}
+  </div>`;
+  return { content, news };
+}
+
+function dueSection(visit: Visit, care: readonly Care[], news: News | undefined): Html {
+  const { texts } = visit;
+  const due = care.filter(({ daysOverdue }) => daysOverdue >= 0);
+  const next = care[due.length];
+  const entries = due.slice(0, MAX_DUE).map((each, at) => {
+    const place = each.location !== null && ` · ${each.location}`;
+    const about = markup`<strong>${careName(visit, each)}</strong>
+      ${plantLink(each.plantId, each.plantName)}<br />
+      <small>${dueText(visit, each)}${place}</small>`;
+    return careEntry(visit, each, at, about);
+  });
+  const nextOne =
+    next &&
+    markup` ${texts.nextOne} ${careName(visit, next)}
+      ${plantLink(next.plantId, next.plantName)}, ${visit.fromToday(next.dueOn)}.`;
+  return markup`<section aria-labelledby="due">
+    <h2 id="due">${texts.due}${due.length > 0 && ` (${visit.number(due.length)})`}</h2>
+    ${due.length === 0 && markup`<p>${texts.nothingDue}${nextOne}</p>`}
+    ${allWatered(visit, due)}
+    <ul role="list">
+      ${news?.among('due', entries) ?? entries}
+    </ul>
+    ${due.length > MAX_DUE && markup`<p>${texts.moreDue}</p>`}
+  </section>`;
+}
+
+/** One button for all plants that need water, which one Undo takes back. */
+function allWatered(visit: Visit, due: readonly Care[]): Html | false {
+  const ids = new Set(due.flatMap(({ type, plantId }) => (type === 'watered' ? plantId : [])));
+  const plantId = [...ids].slice(0, MAX_AT_ONCE);
+  if (plantId.length < 2) return false;
+  const text = `${visit.texts.allWatered} (${plantId.length})`;
+  return formOf(visit, { plantId, type: 'watered' }, button('done', text));
+}
+
+interface Log {
+  items: readonly Event[];
+  nextCursor: string | null;
+  nameOf: (plantId: string) => string;
+  older: string | undefined;
+}
+
+function logSection(visit: Visit, log: Log, news: News | undefined): Html {
+  const { texts } = visit;
+  const { items, nextCursor, nameOf, older } = log;
+  const places = new Map(items.map((event, at) => [event, at]));
+  const days = [...groupBy(items, ({ occurredOn }) => occurredOn)].map(([day, events]) => {
+    const entries = events.map((event) =>
+      eventEntry(visit, event, places.get(event) ?? 0, nameOf(event.plantId)),
+    );
+    return markup`<h3>${visit.day(day)}</h3>
+      <ul role="list">
+        ${entries}
+      </ul>`;
+  });
+  return markup`<section class="log" aria-labelledby="log">
+    <h2 id="log">${texts.log}</h2>
+    <ul role="list">
+      ${news?.among('log', [])}
+    </ul>
+    ${items.length === 0 && older === undefined && markup`<p>${texts.nothingLogged}</p>`} ${days}
+    ${nextCursor !== null && markup`<p><a href="?log=${nextCursor}#log">${texts.older}</a></p>`}
+  </section>`;
+}
+
+interface Plants {
+  items: readonly Plant[];
+  nextCursor: string | null;
+  care: readonly Care[];
+  /** How many active plants there are. */
+  count: number;
+  q: string | undefined;
+  cursor: string | undefined;
+}
+
+function plantSection(visit: Visit, plants: Plants): Html {
+  const { texts } = visit;
+  const { items, nextCursor, care, count, q, cursor } = plants;
+  const next = new Map<string, Care>();
+  for (const each of care) if (!next.has(each.plantId)) next.set(each.plantId, each);
+  const cards = items.map(({ id, name, location, primaryPhoto }) => {
+    const its = next.get(id);
+    const when = its
+      ? markup`${careName(visit, its)}${texts.colon} ${dueText(visit, its)}`
+      : markup`${texts.noCare}`;
+    return markup`<li class="plant">
+      ${thumbnail(primaryPhoto)}
+      <div>
+        <strong>${plantLink(id, name)}</strong><br />
+        <small>${when}${location !== null && ` · ${location}`}</small>
+      </div>
+    </li>`;
+  });
+  const none = q === undefined ? texts.noPlants : texts.notFound;
+  const search = q === undefined ? '' : `&q=${encodeURIComponent(q)}`;
+  const more = nextCursor !== null && `?plants=${nextCursor}${search}#plants`;
+  return markup`<section aria-labelledby="plants">
+    <h2 id="plants">${texts.plants} (${visit.number(count)})</h2>
+    ${(count > MAX_PLANTS || q !== undefined) && searchForm(visit, q)}
+    ${items.length === 0 && markup`<p>${none}</p>`}
+    <ul role="list" class="cards">
+      ${cards}
+    </ul>
+    <p class="pages">
+      ${cursor !== undefined && markup`<a href="?${search.slice(1)}#plants">${texts.firstPlants}</a>`}
+      ${more !== false && markup`<a href="${more}">${texts.morePlants}</a>`}
+    </p>
+    ${addForm(visit, count === 0)}
+  </section>`;
+}
+
+function searchForm({ texts }: Visit, q = ''): Html {
+  return markup`<form role="search" class="entry" action="/garden#plants">
+    <input name="q" type="search" value="${q}" maxlength="100" aria-label="${texts.search}" />
+    <button>${texts.find}</button>
+  </form>`;
+}
+
+function addForm(visit: Visit, isOpen: boolean): Html {
+  const { texts } = visit;
+  const fields = markup`<label for="name">${texts.name}</label>
+    <input id="name" name="name" required maxlength="100" autocomplete="off" />
+    <label for="location">${texts.location}</label>
+    <input id="location" name="location" maxlength="100" autocomplete="off" />
+    <label for="every">${texts.everyDays}</label>
+    <input id="every" name="everyDays" type="number" min="1" max="365" />
+    ${button('add', texts.add, '', 'main')}`;
+  return markup`<details ${isOpen && markup`open`}>
+    <summary>${texts.addPlant}</summary>
+    ${formOf(visit, {}, fields)}
+  </details>`;
+}

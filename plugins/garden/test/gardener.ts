@@ -1,0 +1,65 @@
+import { Browser, type Page } from '../../oauth/test/support/browser';
+import { PASSWORD, person } from '../../oauth/test/support/people';
+import type { TestService, TestUser } from '../../../test/support/service';
+
+/** A person with a token and a browser in which they are signed in. */
+export interface Gardener extends TestUser {
+  browser: Browser;
+  /** Opens a page. */
+  open(path?: string, headers?: Record<string, string>): Promise<Page>;
+  /** Presses a button of a page, which is that of the plant or entry in whose form the text is. */
+  press(page: Page, action: string, options?: PressOptions): Promise<Page>;
+}
+
+interface PressOptions {
+  /** A part of the form. */
+  of?: string;
+  /** What is filled in. */
+  fields?: Record<string, string>;
+  /** Whether redirects are followed. */
+  follow?: boolean;
+  headers?: Record<string, string>;
+}
+
+export async function gardener(service: TestService): Promise<Gardener> {
+  const user = await service.user();
+  await person(service, user.id);
+  const browser = new Browser(service.url);
+  await browser.submit(await browser.go('/sign-in'), { name: user.id, password: PASSWORD });
+  return {
+    ...user,
+    browser,
+    open: (path = '/garden', headers = {}) => browser.go(path, { headers }),
+    press: (page, action, { of = '', fields = {}, follow = true, headers = {} } = {}) => {
+      const form = formsOf(page.text).find(
+        (each) => each.includes(`name="action" value="${action}"`) && each.includes(of),
+      );
+      if (form === undefined) throw new Error(`There is no ${action} of ${of}: ${page.text}`);
+      const body = new URLSearchParams({ action, ...fields });
+      for (const [, name = '', value = ''] of form.matchAll(HIDDEN)) body.append(name, value);
+      const [, path = ''] = /action="([^"]*)"/.exec(form) ?? [];
+      return browser.go(path, { method: 'POST', body, follow, headers });
+    },
+  };
+}
+
+const HIDDEN = /<input type="hidden" name="([^"]*)" value="([^"]*)"/g;
+
+function formsOf(page: string): string[] {
+  return page.match(/<form [^]*?<\/form>/g) ?? [];
+}
+
+/** What a page says, without its markup. */
+export function textOf({ text }: Page): string {
+  return text
+    .replace(/<(head|header)>[^]*?<\/\1>/g, ' ')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/** What just happened, as the page says. */
+export function newsOf({ text }: Page): string | undefined {
+  const [, news] = /id="news"[^]*?<div>([^]*?)<\/div>/.exec(text) ?? [];
+  return news;
+}

@@ -1,0 +1,148 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { ApiError, idempotencyConflict, notFound } from '../../src/core/errors';
+import type { Account } from '../../src/core/identity';
+import { calendarOf, dayNumber, timeOfDay } from '../../src/core/time';
+import type { Page } from '../../src/fields/page';
+import { operationName } from '../../src/plugins/operation-facts';
+import type { CallInput } from '../../src/plugins/protocol-endpoint';
+import type { DueCare, ScheduleView } from '../care';
+import type { EventView } from '../events';
+import type { InsightsView } from '../insights';
+import type { BrowserRequest } from '../oauth';
+import { type Language, languageOf } from '../pages';
+import type { PlantSummaryView, PlantView } from '../plants';
+import { TEXTS, type Texts } from './texts';
+
+/** A value as JSON has it: moments are text. */
+type AsJson<T> = T extends Date
+  ? string
+  : T extends readonly (infer Item)[]
+    ? AsJson<Item>[]
+    : T extends object
+      ? { [Key in keyof T]: AsJson<T[Key]> }
+      : T;
+
+export type Plant = AsJson<PlantView>;
+export type Event = AsJson<EventView>;
+export type Schedule = AsJson<ScheduleView>;
+export type Care = AsJson<DueCare>['items'][number];
+export type Growth = InsightsView['growthSeries'][number];
+
+/** The operations that the pages call, with their responses. */
+interface Operations {
+  'GET /api/care': DueCare;
+  'GET /api/events': Page<EventView>;
+  'GET /api/insights': Pick<InsightsView, 'growthSeries'>;
+  'GET /api/plant-summaries': PlantSummaryView[];
+  'GET /api/plants': Page<PlantView>;
+  'GET /api/plants/{id}': PlantView;
+  'GET /api/plants/{id}/events': Page<EventView>;
+  'GET /api/plants/{id}/schedules': ScheduleView[];
+  'POST /api/care/done': { items: EventView[] };
+  'POST /api/care/skip': unknown;
+  'POST /api/care/snooze': unknown;
+  'POST /api/events/delete': unknown;
+  'POST /api/events/{id}/restore': EventView;
+  'POST /api/plants': PlantView;
+  'POST /api/plants/{id}/events': EventView;
+}
+
+/** How often, and after how many ms, a form that is sent twice asks whether the first was handled. */
+const SECOND_CLICK = { tries: 20, ms: 250 };
+
+/** A visit of a person to the pages: what they may call, and how they read days and numbers. */
+export class Visit {
+  readonly language: Language;
+  readonly texts: Texts;
+  readonly now = new Date();
+  /** The day in the person's time zone. */
+  readonly today: string;
+
+  constructor(
+    readonly request: BrowserRequest,
+    readonly account: Account,
+  ) {
+    this.language = languageOf(request.ctx);
+    this.texts = TEXTS[this.language];
+    this.today = calendarOf(account.timezone)(this.now);
+  }
+
+  /**
+   * Calls an operation for the person, as a tool call does: from its rate limit onwards.
+   *
+   * @throws ApiError
+   */
+  async call<Name extends keyof Operations>(
+    name: Name,
+    { params = {}, query, body, ...rest }: Partial<CallInput> = {},
+  ): Promise<AsJson<Operations[Name]>> {
+    const { api, ctx } = this.request;
+    const operation = api.operations.find((each) => operationName(each) === name);
+    if (!operation) throw new Error(`${name} is not served here.`);
+    const { status, json } = await api.call(operation, { params, query, body, ...rest }, ctx);
+    // The only error that is stored for retries.
+    if (status === 404) throw notFound.error();
+    return JSON.parse(json) as AsJson<Operations[Name]>; // By the schema of the operation.
+  }
+
+  /**
+   * Calls a write once for each form, however often it is sent: a second click waits for the first.
+   *
+   * @throws ApiError
+   */
+  async write<Name extends keyof Operations>(
+    name: Name,
+    input: Partial<CallInput> & { key: string },
+  ): Promise<AsJson<Operations[Name]>> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.call(name, input);
+      } catch (error) {
+        const isRunning = error instanceof ApiError && error.kind === idempotencyConflict;
+        if (!isRunning || tries === SECOND_CLICK.tries) throw error;
+        await sleep(SECOND_CLICK.ms);
+      }
+    }
+  }
+
+  /** A parameter of the query, if it is given once. */
+  parameter(name: string): string | undefined {
+    const given = this.request.ctx.query[name];
+    return typeof given === 'string' && given !== '' ? given : undefined;
+  }
+
+  /** A calendar day, with its year unless it is this one. */
+  day(day: string): string {
+    const year = day.slice(0, 4) === this.today.slice(0, 4) ? {} : ({ year: 'numeric' } as const);
+    return this.date(day, { weekday: 'short', day: 'numeric', month: 'short', ...year });
+  }
+
+  /** Parts of a calendar day. */
+  date(day: string, parts: Intl.DateTimeFormatOptions): string {
+    return new Intl.DateTimeFormat(this.language, { ...parts, timeZone: 'UTC' }).format(
+      new Date(`${day}T00:00:00Z`),
+    );
+  }
+
+  /** The day as seen from today, such as yesterday or in 3 days. */
+  fromToday(day: string): string {
+    const days = dayNumber(day) - dayNumber(this.today);
+    return new Intl.RelativeTimeFormat(this.language, { numeric: 'auto' }).format(days, 'day');
+  }
+
+  /** The time of day of a moment. */
+  time(moment: string): string {
+    return timeOfDay(this.account.timezone, new Date(moment));
+  }
+
+  number(value: number, options: Intl.NumberFormatOptions = {}): string {
+    return new Intl.NumberFormat(this.language, { maximumFractionDigits: 2, ...options }).format(
+      value,
+    );
+  }
+
+  list(names: readonly string[]): string {
+    return new Intl.ListFormat(this.language).format(names);
+  }
+}
