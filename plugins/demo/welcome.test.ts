@@ -1,4 +1,6 @@
+import { resetClock, setClock } from '../../test/support/clock';
 import type { TestService } from '../../test/support/service';
+import { Browser } from '../../test/support/signed-in';
 import { accountsPlugin, onFirstStart, startService, userOf } from '../../test/support/program';
 
 let service: TestService;
@@ -6,7 +8,10 @@ let service: TestService;
 beforeEach(async () => {
   service = await startService({});
 });
-afterEach(() => service.close());
+afterEach(async () => {
+  resetClock();
+  await service.close();
+});
 
 /** The token of the line to try the service with; undefined when there is none. */
 async function tokenOfWelcome(): Promise<string | undefined> {
@@ -25,25 +30,42 @@ test('the first start loads a garden and prints how to try it; later ones print 
   expect(await tokenOfWelcome()).toBeUndefined();
 });
 
-test('the first start prints the front page, and an invitation for the demo account', async () => {
-  const lines = (await onFirstStart(service.app, service.url)).join('\n');
+/** The link to the garden in some lines. */
+function linkIn(lines: readonly string[]): string {
   const { port } = new URL(service.url);
-  expect(lines).toContain(`The front page: http://localhost:${port}\n`);
-  const [, link = ''] = /^Sign in there as demo, once by (\S+)$/m.exec(lines) ?? [];
-  const { origin, pathname, search } = new URL(link);
-  expect(origin).toBe(`http://localhost:${port}`);
-  const page = await service.anonymous.get(pathname + search).expect(200);
-  expect(page.text).toContain('<strong>demo</strong>');
+  const [, link = ''] =
+    new RegExp(`^  http://localhost:${port}(/\\S+)$`, 'm').exec(lines.join('\n')) ?? [];
+  return link;
+}
+
+test('the first start prints a link that opens the demo garden, signed in, once', async () => {
+  const link = linkIn(await onFirstStart(service.app, service.url));
+  const opened = await new Browser(service.url).go(link);
+  expect(opened.url.pathname).toBe('/garden');
+  expect(opened.text).toMatch(/Lemon tree/);
+  const again = await new Browser(service.url).go(link);
+  expect(again.status).toBe(400);
+  expect(again.text).toContain('This link has expired, was already used');
 });
 
-test('there is no invitation if people sign in at an issuer', async () => {
-  const other = await startService({
-    env: { OIDC_ISSUER: 'https://id.example.com', OIDC_AUDIENCE: 'plants' },
-  });
+test('the link works only on this machine, not by a proxy, and for 15 minutes', async () => {
+  const link = linkIn(await onFirstStart(service.app, service.url));
+  await service.anonymous.head(link).expect(200);
+  expect((await new Browser(service.url, '192.0.2.1').go(link)).status).toBe(400);
+  await service.anonymous.get(link).set('Host', 'elsewhere.example').expect(404);
+  setClock(Date.now() + 16 * 60_000);
+  expect((await new Browser(service.url).go(link)).status).toBe(400);
+});
+
+test.each([
+  { OIDC_ISSUER: 'https://id.example.com', OIDC_AUDIENCE: 'plants' },
+  { PUBLIC_URL: 'https://plants.example.com' },
+])('there is no link if people sign in elsewhere: %o', async (env) => {
+  const other = await startService({ env });
   const lines = (await onFirstStart(other.app, other.url)).join('\n');
   await other.close();
   expect(lines).toContain(`${other.url}/docs`);
-  expect(lines).not.toContain('Sign in');
+  expect(lines).not.toContain('sign-in');
 });
 
 test('the next start finishes a first start that was interrupted after it created the account', async () => {

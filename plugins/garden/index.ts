@@ -110,8 +110,13 @@ function respond(
     markup`<p class="fault" role="alert" tabindex="-1" autofocus>${sentenceOf(visit, refusal)}</p>`;
   if (refusal) request.ctx.set(refusal.headers);
   request.show(title, markup`${fault} ${content}`, {
-    status: refusal?.status ?? 200,
+    status: refusal ? statusOf(refusal) : 200,
     news: news?.text,
     app: { ...PATHS, links },
   });
+}
+
+/** The statuses that pages have; what else an operation refuses is a form that cannot be handled. */
+function statusOf({ status }: ApiError): number {
+  return status >= 500 || [403, 404, 429].includes(status) ? status : 400;
 }

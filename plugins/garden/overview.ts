@@ -171,9 +171,12 @@ function plantSection(visit: Visit, plants: Plants): Html {
 }
 
 function searchForm({ texts }: Visit, q = ''): Html {
-  return markup`<form role="search" class="entry" action="/garden#plants">
-    <input name="q" type="search" value="${q}" maxlength="100" aria-label="${texts.search}" />
-    <button>${texts.find}</button>
+  return markup`<form role="search" action="/garden#plants">
+    <label for="q">${texts.search}</label>
+    <div class="entry">
+      <input id="q" name="q" type="search" value="${q}" maxlength="100" />
+      <button>${texts.find}</button>
+    </div>
   </form>`;
 }
 

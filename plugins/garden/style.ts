@@ -16,6 +16,7 @@ li.care form { display: flex; gap: .5rem; margin-top: .5rem; }
 li.care button { flex: 1; width: auto; margin: 0; padding: 0 .5rem; }
 li.done { padding: .75rem; background: var(--soft); border-left: .3rem solid var(--accent);
   scroll-margin-top: 35vh; }
+li.done:focus { outline: none; }
 li.done button { border-color: var(--accent); }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(16rem, 1fr)); gap: 0 1.5rem; }
 li.plant { display: flex; align-items: center; gap: .75rem; }
@@ -27,8 +28,8 @@ li.plant { display: flex; align-items: center; gap: .75rem; }
 .photo { width: auto; max-width: 100%; height: auto; max-height: 24rem; border-radius: .5rem; }
 .pages { display: flex; flex-wrap: wrap; gap: 0 1.5rem; }
 .pages a { padding: .6rem 0; }
-form.entry { max-width: 34rem; }
-form.entry input { margin: 0; }
+form[role=search] { max-width: 34rem; margin-bottom: 1rem; }
+form[role=search] .entry { align-items: stretch; }
 details form { max-width: 34rem; }
 textarea { box-sizing: border-box; width: 100%; margin-top: .25rem; padding: .6rem; font: inherit;
   border: 1px solid var(--line); border-radius: .4rem; }
@@ -48,6 +49,6 @@ circle { fill: var(--accent); stroke: Canvas; stroke-width: 1; }
   li.care { display: flex; align-items: center; justify-content: space-between; gap: 1rem; }
   li.care form { flex: none; margin: 0; }
   li.care button { flex: none; }
-  section > form:not(.entry) button { width: auto; }
+  section > form:not([role]) button { width: auto; }
 }
 `;

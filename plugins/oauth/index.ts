@@ -130,6 +130,10 @@ const oauth = definePlugin<SignIns & { pages: PersonalPages }>({
           const origin = signInOrigin(parts);
           return `${origin}/sign-up?invite=${await people.invite(name, tier, seconds)}`;
         },
+        signInLink: async (name, seconds) => {
+          const origin = signInOrigin(parts);
+          return `${origin}/sign-in?link=${await people.createLink(name, seconds)}`;
+        },
         createClient: async (wanted) => clients.create(wanted, signInOrigin(parts)),
         clients: () => clients.list(),
         deleteClient: (id) => clients.delete(id),

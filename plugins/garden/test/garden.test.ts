@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
-import { Browser } from '../../oauth/test/support/browser';
-import { person, PASSWORD } from '../../oauth/test/support/people';
 import { startService } from '../../../test/support/program';
 import type { TestService } from '../../../test/support/service';
+import { Browser, PASSWORD, person } from '../../../test/support/signed-in';
 import { type Gardener, gardener, newsOf, textOf } from './gardener';
 
 let service: TestService;
@@ -80,7 +79,7 @@ test('a form that is sent twice, one after the other or at once, logs once', asy
   }
   expect(await eventsOf(id)).toHaveLength(2);
   const other = await ada.press(page, 'skip');
-  expect(other.status).toBe(422);
+  expect(other.status).toBe(400);
   expect(textOf(other)).toContain('This form was sent already.');
 });
 

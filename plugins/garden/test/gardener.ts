@@ -1,6 +1,5 @@
-import { Browser, type Page } from '../../oauth/test/support/browser';
-import { PASSWORD, person } from '../../oauth/test/support/people';
 import type { TestService, TestUser } from '../../../test/support/service';
+import { Browser, type Page, PASSWORD, person } from '../../../test/support/signed-in';
 
 /** A person with a token and a browser in which they are signed in. */
 export interface Gardener extends TestUser {

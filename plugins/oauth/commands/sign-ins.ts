@@ -6,6 +6,8 @@ import type { SessionView } from '../state/sessions';
 export interface SignIns {
   /** Creates an invitation; returns its link, this once. */
   invite(name: string, tier: Tier | undefined, seconds: number): Promise<string>;
+  /** Creates a link that signs whoever opens it in, once and only on this machine. */
+  signInLink(name: string, seconds: number): Promise<string>;
   createClient(wanted: Parameters<Clients['create']>[0]): ReturnType<Clients['create']>;
   clients: Clients['list'];
   deleteClient: Clients['delete'];

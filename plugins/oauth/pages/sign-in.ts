@@ -1,3 +1,7 @@
+import ipaddr from 'ipaddr.js';
+import type { Context } from 'koa';
+
+import { isLoopback } from '../../../src/core/settings/settings';
 import type { BrowserRequest } from './browser-request';
 import { markup } from '../../pages';
 import {
@@ -21,8 +25,37 @@ export async function signInPage(request: BrowserRequest, parts: Parts): Promise
     request.redirect('/settings');
     return;
   }
+  const { link } = ctx.query;
+  if (typeof link === 'string' && ctx.method === 'GET') {
+    await openLink(request, people, { link, to, isOpen });
+    return;
+  }
   const isAgain = ctx.query['again'] !== undefined;
   await showForm(request, parts, { to, isAgain });
+}
+
+/** Signs a person in who opens a link on this machine, without a proxy. */
+async function openLink(
+  request: BrowserRequest,
+  people: People,
+  { link, to, isOpen }: { link: string; to: string | undefined; isOpen: boolean },
+): Promise<void> {
+  const isHere = isLoopback(new URL(request.origin)) && isFromHere(request.ctx);
+  const name = isHere ? await people.spendLink(link) : undefined;
+  if (name !== undefined) await request.signIn(name);
+  // Whom the link has signed in may open it again.
+  else if ((await request.session()).accountId === undefined) {
+    await showForm(request, people, { to, isOpen, fault: 'badLink', status: 400 });
+    return;
+  }
+  request.redirect(to ?? '/settings');
+}
+
+function isFromHere(ctx: Context): boolean {
+  const { remoteAddress = '' } = ctx.req.socket;
+  const isLocal =
+    ipaddr.isValid(remoteAddress) && ipaddr.process(remoteAddress).range() === 'loopback';
+  return isLocal && ctx.get('X-Forwarded-For') === '' && ctx.get('Forwarded') === '';
 }
 
 /** Refusals that count against the address. */

@@ -18,6 +18,8 @@ const en = {
   again: 'Sign in again to do this: you last signed in more than an hour ago.',
   noInvitation: 'You need an invitation to create an account here.',
   badInvitation: 'This invitation has expired or was already used. Ask for a new one.',
+  badLink:
+    'This link has expired, was already used, or is of another machine. Sign in with your name.',
   welcome: 'Welcome! Choose how to sign in to the account',
   setUp: 'Set up sign-in',
   usePassword: 'Use this password',
@@ -81,6 +83,8 @@ const fr: typeof en = {
   again: 'Reconnectez-vous pour continuer : votre dernière connexion date de plus d’une heure.',
   noInvitation: 'Il faut une invitation pour créer un compte ici.',
   badInvitation: 'Cette invitation a expiré ou a déjà servi. Demandez-en une nouvelle.',
+  badLink:
+    'Ce lien a expiré, a déjà servi, ou vient d’une autre machine. Connectez-vous avec votre nom.',
   welcome: 'Bienvenue ! Choisissez comment vous connecter au compte',
   setUp: 'Configurer la connexion',
   usePassword: 'Utiliser ce mot de passe',

@@ -113,6 +113,21 @@ export class People {
     return { name: String(name), tier: TIERS.find((each) => each === tier) };
   }
 
+  /** Creates a link that signs whoever opens it in to an account; returns its secret. */
+  async createLink(name: string, seconds: number): Promise<string> {
+    const secret = randomBytes(24).toString('base64url');
+    const expiresAt = new Date(Date.now() + seconds * 1000);
+    await this.#store.put({}, secret, { kind: 'Link', payload: '{}', expiresAt, userId: name });
+    return secret;
+  }
+
+  /** The account of a valid link, which then is no more. */
+  async spendLink(secret: string): Promise<string | undefined> {
+    const link = { _id: hashOf(secret), kind: 'Link', expiresAt: { $gt: new Date() } };
+    const name = (await this.#store.documents.findOneAndDelete(link).lean())?.userId;
+    return name !== undefined && (await this.#store.accounts.isOpen(name)) ? name : undefined;
+  }
+
   /**
    * Replaces all ways to sign in to the account of an invitation, creates it if necessary, and ends its
    * sessions.

@@ -36,7 +36,7 @@ export function payloadOf({ payload }: StateDocument): Record<string, unknown> {
 /** Kinds of documents that are valid only while their grant is. */
 export const KINDS_OF_GRANT = ['AccessToken', 'RefreshToken', 'AuthorizationCode'];
 
-const ENDED_WITH_SESSIONS = ['Session', 'Invitation', 'Device', 'Confirmation', 'Recovery'];
+const ENDED_WITH_SESSIONS = ['Session', 'Invitation', 'Link', 'Device', 'Confirmation', 'Recovery'];
 
 /** How many calls may be spent in how many seconds. */
 export interface Budget {
@@ -147,7 +147,7 @@ export class StateStore {
     return (await found.session(session ?? null).lean()).map(({ _id }) => _id);
   }
 
-  /** Ends the sessions, invitations and mailed links of an account; its browsers become strangers. */
+  /** Ends the sessions, invitations and links of an account; its browsers become strangers. */
   async endSessions(session: ClientSession, userId: string): Promise<void> {
     const ofPerson = { userId, kind: { $in: ENDED_WITH_SESSIONS } };
     await this.documents.deleteMany(ofPerson, { session });

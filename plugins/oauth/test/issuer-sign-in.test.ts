@@ -39,7 +39,7 @@ function send(browser: Browser, page: Page, fields: Record<string, string>): Pro
 test('people sign in at the issuer, create tokens, export and delete their account', async () => {
   const sub = randomUUID();
   const start = await new Browser(service.url).go('/settings');
-  expect(start.text).toContain('href="/settings/sign-in"');
+  expect(start.text).toContain('href="/settings/sign-in?return=/settings"');
   const { browser, page } = await signIn({ sub });
   expect(page.url.pathname).toBe('/settings');
   expect(page.text).toContain(accountOf(sub));
@@ -67,7 +67,7 @@ test('people sign in at the issuer, create tokens, export and delete their accou
 test('after signing out, the settings ask to sign in again', async () => {
   const { browser, page } = await signIn({ sub: randomUUID() });
   const out = await send(browser, page, { action: 'signOut' });
-  expect(out.text).toContain('href="/settings/sign-in"');
+  expect(out.text).toContain('href="/settings/sign-in?return=/settings"');
 });
 
 test('sensitive changes need a sign-in within the last hour, by auth_time', async () => {
@@ -75,7 +75,7 @@ test('sensitive changes need a sign-in within the last hour, by auth_time', asyn
   const hours = (count: number) => Math.floor(Date.now() / 1000) - count * 3600;
   const { browser, page } = await signIn({ sub, auth_time: hours(2) });
   const asked = await send(browser, page, { action: 'delete', confirm: accountOf(sub) });
-  expect(asked.text).toContain('href="/settings/sign-in"');
+  expect(asked.text).toContain('href="/settings/sign-in?return=/settings"');
   const { url } = await browser.go('/settings/sign-in');
   expect(url.searchParams.get('max_age')).toBe('3600');
   const back = await browser.go(issuer.signIn(url, { sub, auth_time: hours(0) }));
