@@ -84,9 +84,12 @@ function careIn(form: URLSearchParams): object {
   const plantIds = form.getAll('plantId');
   const [plantId] = plantIds;
   const scheduleId = form.get('scheduleId');
+  const dueOn = form.get('dueOn');
   return {
     ...(plantIds.length === 1 ? { plantId } : { plantIds }),
     ...(scheduleId === null ? { type: form.get('type') } : { scheduleId }),
+    // The occurrence that was meant: on another phone it may be done already.
+    ...(dueOn !== null && { dueOn }),
   };
 }
 

@@ -83,7 +83,7 @@ export function careEntry(visit: Visit, care: Care, at: number, about: Html): Ht
     }`;
   return markup`<li class="care">
     <div>${about}</div>
-    ${formOf(visit, { ...careFields(care), at: `due.${at}` }, buttons)}
+    ${formOf(visit, { ...careFields(care), dueOn: care.dueOn, at: `due.${at}` }, buttons)}
   </li>`;
 }
 

@@ -95,6 +95,13 @@ test.each([
   expect(await eventsOf(id)).toHaveLength(1);
 });
 
+test('care that was done elsewhere meanwhile is not put off', async () => {
+  const { id } = await plant('Fern');
+  const page = await ada.open();
+  await ada.post('/api/care/done', { plantId: id, type: 'watered' }).expect(201);
+  expect(newsOf(await ada.press(page, 'skip'))).toBe('Fern – Water: in 7 days');
+});
+
 test('all plants that need water are done with one button, and undone with one', async () => {
   const ids = [];
   for (const name of ['Aloe', 'Basil', 'Cress', 'Dill', 'Fern']) ids.push((await plant(name)).id);
@@ -158,6 +165,12 @@ test('the page of a plant has its care, schedules, events and both pictures in w
     seasons: [{ from: '03-10', to: '03-20', everyDays: 0 }],
   };
   await ada.post(`/api/plants/${id}/schedules`, schedule).expect(201);
+  const ofMonth = { weekdays: ['1mon', '-1fri'] };
+  const dated = { monthDays: [1, -1] };
+  for (const rule of [ofMonth, dated]) {
+    const body = { care: 'other', label: 'Mist', ...rule };
+    await ada.post(`/api/plants/${id}/schedules`, body).expect(201);
+  }
   const growth = { type: 'growth', growthAmount: 4.5, growthUnit: 'cm', text: 'A new leaf' };
   await ada.post(`/api/plants/${id}/events`, growth).expect(201);
   const page = await ada.open(`/garden/${id}`);
@@ -166,6 +179,8 @@ test('the page of a plant has its care, schedules, events and both pictures in w
   expect(text).toContain('Keep it moist.');
   expect(text).toMatch(/Water due in 6 days every 7 days/);
   expect(text).toContain('on Monday and Thursday, only in March and April, Mar 10 – Mar 20: none');
+  expect(text).toContain('on the first Monday of the month and the last Friday of the month');
+  expect(text).toContain('on these days of the month: 1 and the last');
   expect(text).toMatch(/Growth \S+ \S+ \S+ \d\d:\d\d · 4.5 cm · A new leaf/);
   expect(text).toContain('Days with care: 1. Watered: 1');
   expect(text).toMatch(/Growth .* \p{L}+ 4\.5 cm$/u);
