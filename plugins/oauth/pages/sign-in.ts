@@ -27,7 +27,7 @@ export async function signInPage(request: BrowserRequest, parts: Parts): Promise
   }
   const { link } = ctx.query;
   if (typeof link === 'string' && ctx.method === 'GET') {
-    await openLink(request, people, { link, to, isOpen });
+    await openLink(request, parts, link, to);
     return;
   }
   const isAgain = ctx.query['again'] !== undefined;
@@ -37,15 +37,16 @@ export async function signInPage(request: BrowserRequest, parts: Parts): Promise
 /** Signs a person in who opens a link on this machine, without a proxy. */
 async function openLink(
   request: BrowserRequest,
-  people: People,
-  { link, to, isOpen }: { link: string; to: string | undefined; isOpen: boolean },
+  parts: Parts,
+  link: string,
+  to: string | undefined,
 ): Promise<void> {
   const isHere = isLoopback(new URL(request.origin)) && isFromHere(request.ctx);
-  const name = isHere ? await people.spendLink(link) : undefined;
+  const name = isHere ? await parts.people.spendLink(link) : undefined;
   if (name !== undefined) await request.signIn(name);
   // Whom the link has signed in may open it again.
   else if ((await request.session()).accountId === undefined) {
-    await showForm(request, people, { to, isOpen, fault: 'badLink', status: 400 });
+    await showForm(request, parts, { to, fault: 'badLink', status: 400 });
     return;
   }
   request.redirect(to ?? '/settings');
