@@ -1,3 +1,5 @@
+import { mongo } from 'mongoose';
+
 import { fieldError } from '../../src/core/errors';
 import { unlessGone } from '../../src/core/identity';
 import { asUuid, idText, newId } from '../../src/core/ids';
@@ -214,8 +216,9 @@ export class Webhooks {
       _id: { $ne: asUuid(_id) },
     });
     if (await others.session(session)) return;
-    // By the clock of MongoDB.
-    const { operationTime: startAtOperationTime } = session;
+    // By the clock of MongoDB, and after all that this transaction sees.
+    const { operationTime: seen } = session;
+    const startAtOperationTime = seen && new mongo.Timestamp({ t: seen.t, i: seen.i + 1 });
     const $set = {
       until: now,
       ...(startAtOperationTime && { position: { startAtOperationTime } }),

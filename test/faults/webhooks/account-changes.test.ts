@@ -94,20 +94,11 @@ test('a change while a delivery fails is sent after it', async () => {
   await shop.delete(path).expect(200);
 });
 
-test('a webhook is told of changes from when it subscribes on, and of none while it is off', async () => {
-  const [before, during, after] = [
-    await service.user(),
-    await service.user(),
-    await service.user(),
-  ];
+test('a webhook is told of changes from when it subscribes on', async () => {
+  const [before, after] = [await service.user(), await service.user()];
   const { path } = await webhookOf(shop, receiver.url, 'tier.changed');
   await before.plant();
   await shop.patch(path, { events: ['account.changed'] }).expect(200);
-  await during.plant();
-  await untilLast(during);
-  await shop.patch(path, { active: false }).expect(200);
-  await before.plant();
-  await shop.patch(path, { active: true }).expect(200);
   await after.plant();
   await untilLast(after);
   expect(receiver.of(before.id)).toEqual([]);
