@@ -140,7 +140,7 @@ export const createSchedule = withKeys<CreateSchedule>(schedule.createBody, {
   .xor(...KINDS)
   .messages({
     'object.missing': 'everyDays, weekdays or monthDays is required',
-    'object.xor': 'only one of {{#peers}} may be given',
+    'object.xor': 'everyDays, weekdays and monthDays exclude each other',
   })
   .example({ care: 'watered', ...EXAMPLE });
 

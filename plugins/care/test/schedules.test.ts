@@ -110,7 +110,7 @@ test.each([
   [{ monthDays: [32] }, /^monthDays\[0\] must be a day from 1 to 31, or -1 for the last\.$/],
   [
     { weekdays: ['mon'], monthDays: [1] },
-    /^only one of \[everyDays, weekdays, monthDays\] may be given\.$/,
+    /^everyDays, weekdays and monthDays exclude each other\.$/,
   ],
   [{}, /^everyDays, weekdays or monthDays is required\.$/],
 ])('a fault of a rule is said in a sentence: %j', async (fields, sentence) => {
