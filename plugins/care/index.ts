@@ -16,6 +16,13 @@ import { CareService } from './service';
 import { snoozeChanges } from './snoozes';
 
 export type { CareItem, DueCare } from './schema';
+export {
+  fieldsOfKept,
+  keptSnooze,
+  type KeptSnooze,
+  keptSnoozesOf,
+  MAX_SNOOZES,
+} from './kept-snoozes';
 export { MAX_SCHEDULES } from './schedules/model';
 export { typeOf } from './needs';
 export { faultsOf } from './schedules/faults';
@@ -26,13 +33,12 @@ export {
   schedule,
   type ScheduleDocument,
   type ScheduleView,
-  type StoredSchedule,
 } from './schedules/schema';
 
 /** The interface of care and schedules for other plugins. */
 export interface Care {
   due: CareService['due'];
-  schedules: Pick<ScheduleService, 'insertBulk' | 'listAll'>;
+  schedules: Pick<ScheduleService, 'insertBulk' | 'ofPlants'>;
 }
 
 /** Schedules of plants, and due care. */

@@ -6,7 +6,7 @@ import type { ChangedList } from '../../src/data/changes/changes';
 import { day, id, nullable } from '../../src/fields/joi';
 import { eventType } from '../events';
 import { type PlantDocument, RECURRING_CARE, type RecurringCare } from '../plants';
-import type { Act, History, Standing } from './acts';
+import type { Act, History, Standing, StoredSnooze } from './acts';
 import type { Rule } from './schedules/days';
 import type { ScheduleDocument } from './schedules/schema';
 
@@ -50,9 +50,34 @@ export function actsPath(type: RecurringCare): string {
   return FIELDS[type].acts;
 }
 
+/** The acts of a care as they are stored. */
+export type StoredHistory = Pick<History, 'acts'> & StoredSnooze;
+
+/** The acts of a frequency of a plant. */
+export function historyFieldsOf(plant: SnoozedPlant, type: RecurringCare): StoredHistory {
+  const { acts, until, skippedOn, setAt } = FIELDS[type];
+  return {
+    acts: plant[acts] ?? [],
+    until: plant[until] ?? null,
+    skippedOn: plant[skippedOn] ?? null,
+    setAt: plant[setAt] ?? null,
+  };
+}
+
+/** The same as fields of a plant. */
+export function fieldsOfHistory(type: RecurringCare, history: StoredHistory): object {
+  const { acts, until, skippedOn, setAt } = FIELDS[type];
+  return {
+    [acts]: history.acts,
+    [until]: history.until,
+    [skippedOn]: history.skippedOn,
+    [setAt]: history.setAt,
+  };
+}
+
 /** The history of a frequency of a plant. */
 export function historyOf(plant: SnoozedPlant, type: RecurringCare, dayOf: Calendar): History {
-  const { acts, until, skippedOn, setAt } = FIELDS[type];
+  const { acts, ...stored } = historyFieldsOf(plant, type);
   const { everyDays, last: lastField } = RECURRING_CARE[type];
   // Plants without care may lack the field.
   const last = plant[lastField] ?? null;
@@ -61,12 +86,8 @@ export function historyOf(plant: SnoozedPlant, type: RecurringCare, dayOf: Calen
   return {
     rule: { everyDays: plant[everyDays], startOn, ...always },
     last,
-    acts: plant[acts] ?? [],
-    stored: {
-      until: plant[until] ?? null,
-      skippedOn: plant[skippedOn] ?? null,
-      setAt: plant[setAt] ?? null,
-    },
+    acts,
+    stored,
     ...(!last && { addedAt: plant.createdAt }),
   };
 }

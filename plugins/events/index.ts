@@ -48,6 +48,7 @@ export type Events = Pick<
   EventService,
   | 'countOf'
   | 'create'
+  | 'existing'
   | 'insertBulk'
   | 'insertWithPlants'
   | 'ofPlant'

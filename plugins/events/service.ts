@@ -122,20 +122,40 @@ export class EventService {
       .exec();
   }
 
-  /** Inserts the events of plants that are inserted by the same write, with their last care. */
-  async insertWithPlants(tx: Transaction, documents: readonly EventDocument[]): Promise<void> {
+  /** Those of some ids that have an event, deleted ones included. */
+  async existing(tenant: Tenant, ids: readonly StoredId[]): Promise<Set<string>> {
+    const found = await this.#context.model
+      .find({ _id: anyOf(ids) })
+      .of(tenant)
+      .select('_id')
+      .lean();
+    return new Set(found.map(({ _id }) => idText(_id)));
+  }
+
+  /**
+   * Inserts events of many plants.
+   *
+   * @param newPlants the plants that are inserted by the same write, with their last care
+   */
+  async insertWithPlants(
+    tx: Transaction,
+    documents: readonly EventDocument[],
+    newPlants: ReadonlySet<string>,
+  ): Promise<void> {
     await this.insertBulk(tx, documents);
+    const ofOthers = documents.filter(({ plantId }) => !newPlants.has(idText(plantId)));
+    await this.#context.care.record(tx, ofOthers);
     await tx.emit(
       careChanged,
       documents.map((after) => ({ after })),
     );
   }
 
-  /** The events of a plant, a batch at a time, in the order of its list. */
-  ofPlant(tenant: Tenant, plantId: string): AsyncGenerator<EventDocument[]> {
+  /** The events of a plant after the first ones, a batch at a time, in the order of its list. */
+  ofPlant(tenant: Tenant, plantId: string, skipped = 0): AsyncGenerator<EventDocument[]> {
     const filter = { ...LIVE, plantId: toStoredId(plantId) };
     const found = this.#context.model.find(filter).of(tenant).sort(newestFirst('occurredAt'));
-    return batchesOf<EventDocument>(found);
+    return batchesOf<EventDocument>(found.skip(skipped));
   }
 
   /** Removes a deleted schedule from its events. */

@@ -28,6 +28,9 @@ export const invalidCrop = new ErrorCode(
   'Call get_photo for the width and height of the image, then crop_photo again.',
 );
 
+/** The kind of photos in lists of changes. */
+export const PHOTO_KIND = 'photo';
+
 /** The quota of photos. */
 export const PHOTO_QUOTA = 'photos';
 
@@ -41,6 +44,6 @@ const schema = new Schema(photo.paths, { collection: 'photos' })
   .index({ userId: 1, takenAt: -1, _id: 1 });
 
 export const photoModel = accountModel<PhotoDocument>('Photo', schema, {
-  tracked: 'photo',
+  tracked: PHOTO_KIND,
   quota: PHOTO_QUOTA,
 });

@@ -3,11 +3,12 @@ import type { Tenant } from '../../src/data/model/models';
 import { decodeCursor, encodeCursor, inRange, newestFirst, pageOf } from '../../src/data/page';
 import { batchesOf } from '../../src/data/model/batches';
 import { insert, Resource, updateOf } from '../../src/data/model/resource';
+import { forgetDeletions } from '../../src/data/model/tracking';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { Page } from '../../src/fields/page';
 import type { Host } from '../../src/plugins/host';
 import { photoAdded, photoDeleted } from './domain-events';
-import { invalidCrop, photoModel, photoNotFound, unknownPhoto } from './model';
+import { invalidCrop, PHOTO_KIND, photoModel, photoNotFound, unknownPhoto } from './model';
 import {
   type CreatePhoto,
   cropFault,
@@ -100,10 +101,10 @@ export class PhotoService {
     return new Set(ids.map(idText));
   }
 
-  /** The photos of a plant, or those without one, a batch at a time, in the order of the list. */
-  ofPlant(tenant: Tenant, plantId: StoredId | null): AsyncGenerator<PhotoDocument[]> {
+  /** The photos of a plant, or those without one, after the first ones, a batch at a time, in the order of the list. */
+  ofPlant(tenant: Tenant, plantId: StoredId | null, skipped = 0): AsyncGenerator<PhotoDocument[]> {
     const found = this.#model.find({ plantId }).of(tenant).sort(newestFirst('createdAt'));
-    return batchesOf<PhotoDocument>(found);
+    return batchesOf<PhotoDocument>(found.skip(skipped));
   }
 
   /** Photos of an account by the text of their ids; ids without a photo are left out. */
@@ -156,8 +157,10 @@ export class PhotoService {
     await this.#model.updateMany({ plantId }, { $set: { plantId: null } }).of(tx);
   }
 
-  /** Inserts many photos at once. */
+  /** Inserts many photos at once; some may have been deleted before. */
   async insertBulk(tx: Transaction, documents: readonly PhotoDocument[]): Promise<void> {
+    const ids = documents.map(({ _id }) => _id);
+    await forgetDeletions(tx, this.#model.db, PHOTO_KIND, ids);
     await insert(this.#model, tx, documents);
   }
 }

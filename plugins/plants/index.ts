@@ -39,6 +39,7 @@ export type Plants = Pick<
   PlantService,
   | 'all'
   | 'care'
+  | 'copies'
   | 'existing'
   | 'exists'
   | 'fields'

@@ -1,6 +1,7 @@
 import { Schema } from 'mongoose';
 
 import { ErrorCode, limitReached } from '../../src/core/errors';
+import { IdType } from '../../src/core/ids';
 import { accountModel } from '../../src/data/model/models';
 import { unknownPlant } from '../photos';
 import { plant, type PlantDocument } from './schema';
@@ -20,13 +21,21 @@ export const plantArchived = new ErrorCode(
 /** The quota of plants. */
 export const PLANT_QUOTA = 'plants';
 
-const schema = new Schema(plant.paths, { collection: 'plants' })
+const schema = new Schema(
+  { ...plant.paths, originalId: { type: IdType } },
+  { collection: 'plants' },
+)
   // The list, in its order.
   .index({ userId: 1, createdAt: 1, _id: 1 })
   // The locations, each with its oldest active plant; the plants at a location, in the order of the list.
   .index({ userId: 1, location: 1, archivedAt: 1, createdAt: 1, _id: 1 })
   // The plants that show a photo.
-  .index({ userId: 1, primaryPhotoId: 1, revision: 1, _id: 1 });
+  .index({ userId: 1, primaryPhotoId: 1, revision: 1, _id: 1 })
+  // The copies of some plants of an export.
+  .index(
+    { userId: 1, originalId: 1 },
+    { partialFilterExpression: { originalId: { $exists: true } } },
+  );
 
 export const plantModel = accountModel<PlantDocument>('Plant', schema, {
   tracked: 'plant',

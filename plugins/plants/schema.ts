@@ -1,5 +1,6 @@
 import Joi from 'joi';
 
+import type { StoredId } from '../../src/core/ids';
 import type { DatedMoment } from '../../src/core/time';
 import type { CreateBody, Document, PatchBody, View } from '../../src/fields/field';
 import {
@@ -84,7 +85,10 @@ export const plant = defineRecord({
 
 export type CreatePlant = CreateBody<typeof plant.fields>;
 export type UpdatePlant = PatchBody<typeof plant.fields>;
-export type PlantDocument = Document<typeof plant.fields>;
+export interface PlantDocument extends Document<typeof plant.fields> {
+  /** The id in the export from which it was imported, if any. */
+  originalId?: StoredId;
+}
 
 export const archiveReason = named('ArchiveReason', oneOfSchema(ARCHIVE_REASONS));
 

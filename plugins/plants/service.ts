@@ -192,9 +192,21 @@ export class PlantService {
     return new Set(found.map(({ _id }) => idText(_id)));
   }
 
-  /** All plants of an account, a batch at a time, in the order of the list. */
-  all(tenant: Tenant): AsyncGenerator<PlantDocument[]> {
-    return batchesOf<PlantDocument>(this.#model.find().of(tenant).sort(LIST_ORDER));
+  /** The copies of some plants of an export, by the text of the ids of the originals. */
+  async copies(tenant: Tenant, originals: readonly StoredId[]): Promise<Map<string, StoredId>> {
+    const found = await this.#model
+      .find({ originalId: anyOf(originals) })
+      .of(tenant)
+      .select('originalId')
+      .lean();
+    return new Map(
+      found.flatMap(({ _id, originalId }) => (originalId ? [[idText(originalId), _id]] : [])),
+    );
+  }
+
+  /** All plants of an account after the first ones, a batch at a time, in the order of the list. */
+  all(tenant: Tenant, skipped = 0): AsyncGenerator<PlantDocument[]> {
+    return batchesOf<PlantDocument>(this.#model.find().of(tenant).sort(LIST_ORDER).skip(skipped));
   }
 
   /**
@@ -211,7 +223,8 @@ export class PlantService {
   ): Promise<void> {
     const archived = documents.filter(({ archivedAt }) => archivedAt);
     await this.#archive.requireRoom(tx, archived.length);
-    await insert(this.#model, tx, documents);
+    // Fields of another plugin are not in the schema.
+    await insert(this.#model, tx, documents, { lean: true });
     if (!eventsFollow) await resetSyncClients(tx, this.#model.db);
     for (const { _id, name } of documents) {
       await tx.emit(plantCreated, { plantId: idText(_id), name });

@@ -5,7 +5,7 @@ import { yieldToEventLoop } from '../../src/core/async';
 import { calendarOf, dayNumber } from '../../src/core/time';
 import { isRecord } from '../../src/core/values';
 import { checked, type ValidationErrors } from '../../src/fields/validation';
-import { faultsOf, MAX_SCHEDULES } from '../care';
+import { keptSnooze, type KeptSnooze, MAX_SCHEDULES, MAX_SNOOZES } from '../care';
 import { cropFault } from '../photos';
 import {
   type Crop,
@@ -19,12 +19,17 @@ import {
   type ImportedSchedule,
   importedSchedule,
   type LastCare,
-  plantFields,
+  importedFields,
+  type Part,
   type PlantFields,
   rowFields,
 } from './schema';
 import { LastCareEvents } from './last-care';
+import { addRuleFaults } from './rule-faults';
 import { rowsOf } from './table';
+
+/** The lists of records of a plant. */
+type Lists = 'photos' | 'schedules' | 'snoozes' | 'events';
 
 /** Objects checked per turn of the event loop, which takes a few milliseconds. */
 const TURN = 50;
@@ -42,9 +47,10 @@ export async function checkedGarden(
   account: Account,
   limits: ImportLimits,
 ): Promise<ImportedGarden> {
-  const check = new GardenCheck(errors, calendarOf(account.timezone)(new Date()));
   const isTable = 'csv' in body;
-  for (const name of isTable ? ['photos'] : ['columns', 'delimiter', 'dates']) {
+  const part = isTable ? undefined : partOf(body, errors);
+  const check = new GardenCheck(errors, calendarOf(account.timezone)(new Date()), part);
+  for (const name of isTable ? ['photos', 'part', 'parts'] : ['columns', 'delimiter', 'dates']) {
     if (name in body) errors.add(name, `is allowed only with ${isTable ? 'plants' : 'csv'}`);
   }
   // Another type is a fault already.
@@ -60,17 +66,24 @@ export async function checkedGarden(
     errors.add('plants', `must have at most ${limits.events.toLocaleString('en')} events in all`);
     return { plants: [], photos: [] };
   }
-  return { plants: await check.plants(listOf(plants)), photos: await check.photos('', photos) };
+  return {
+    plants: await check.plants(listOf(plants)),
+    photos: await check.photos('', photos),
+    part,
+  };
 }
 
 class GardenCheck {
   readonly #errors: ValidationErrors;
   readonly #today: string;
+  readonly #isPart: boolean;
+  readonly #plantIds = new Set<string>();
   readonly #photoIds = new Set<string>();
   #checked = 0;
 
   /** @param today the first day of schedules without one */
-  constructor(errors: ValidationErrors, today: string) {
+  constructor(errors: ValidationErrors, today: string, part: Part | undefined) {
+    this.#isPart = part !== undefined;
     this.#errors = errors;
     this.#today = today;
   }
@@ -97,16 +110,23 @@ class GardenCheck {
 
   plants(given: readonly unknown[]): Promise<ImportedPlant[]> {
     return this.#each('plants', given, async (plant, path) => {
-      const { photos, schedules, events, ...fields } = plant;
+      const { photos, schedules, snoozes, events, ...given } = plant;
       const errors = this.#errors.at({ path });
       const ids = new Set<string>();
+      const eventIds = new Set<string>();
+      const fields = await this.#object<Omit<ImportedPlant, Lists>>(importedFields, given, errors);
+      this.#requireNew(fields.id, this.#plantIds, errors, 'plant');
       return {
-        ...(await this.#object<PlantFields>(plantFields, fields, errors)),
+        ...fields,
         photos: await this.photos(path, photos),
         schedules: await this.#schedules(path, schedules, ids),
-        events: await this.#each(`${path}events`, events, (event, place) =>
-          this.#event(event, this.#errors.at({ path: place }), ids),
-        ),
+        snoozes: await this.#snoozes(path, snoozes, ids),
+        events: await this.#each(`${path}events`, events, async (item, place) => {
+          const ofEvent = this.#errors.at({ path: place });
+          const event = await this.#event(item, ofEvent, ids);
+          this.#requireNew(event.id, eventIds, ofEvent, 'event');
+          return event;
+        }),
       };
     });
   }
@@ -120,7 +140,7 @@ class GardenCheck {
   async #photo(given: object, errors: ValidationErrors): Promise<ImportedPhoto> {
     const photo = await this.#object<ImportedPhoto>(importedPhoto, given, errors);
     const { id, cropX: x, cropY: y, cropWidth: width, cropHeight: height } = photo;
-    requireNew(id, this.#photoIds, errors, 'photo');
+    this.#requireNew(id, this.#photoIds, errors, 'photo');
     const crop = [x, y, width, height];
     if (crop.every((each) => each === undefined)) return photo;
     if (crop.includes(undefined))
@@ -136,20 +156,31 @@ class GardenCheck {
 
   /** @param ids receives the ids of the schedules */
   async #schedules(path: string, given: unknown, ids: Set<string>): Promise<ImportedSchedule[]> {
-    if (listOf(given).length > MAX_SCHEDULES) {
-      this.#errors.add(`${path}schedules`, `must have at most ${MAX_SCHEDULES} items`);
-      return [];
-    }
-    return this.#each(`${path}schedules`, given, async (item, place) => {
+    const check = async (item: object, place: string): Promise<ImportedSchedule> => {
       const errors = this.#errors.at({ path: place });
       const before = errors.count;
       const found = await this.#object<ImportedSchedule>(importedSchedule, item, errors);
       const isValid = errors.count === before;
-      requireNew(found.id, ids, errors, 'schedule');
+      this.#requireNew(found.id, ids, errors, 'schedule');
       if (!isValid) return found;
       addRuleFaults(found, this.#today, errors);
       return found;
-    });
+    };
+    return this.#each(`${path}schedules`, given, check, MAX_SCHEDULES);
+  }
+
+  async #snoozes(
+    path: string,
+    given: unknown,
+    schedules: ReadonlySet<string>,
+  ): Promise<KeptSnooze[]> {
+    const check = async (item: object, place: string): Promise<KeptSnooze> => {
+      const errors = this.#errors.at({ path: place });
+      const snooze = await this.#object<KeptSnooze>(keptSnooze, item, errors);
+      requireSchedule(snooze.scheduleId, schedules, errors);
+      return snooze;
+    };
+    return this.#each(`${path}snoozes`, given, check, MAX_SNOOZES);
   }
 
   async #event(
@@ -161,9 +192,7 @@ class GardenCheck {
     const event = await this.#object<ImportedEvent>(importedEvent, given, errors);
     const isValid = errors.count === before;
     const { occurredAt, occurredOn, scheduleId } = event;
-    if (typeof scheduleId === 'string' && !schedules.has(scheduleId.toLowerCase())) {
-      errors.add('scheduleId', 'must be the id of a schedule of the plant');
-    }
+    requireSchedule(scheduleId, schedules, errors);
     if (!isValid || occurredOn === undefined) return event;
     // No zone is further from UTC.
     const isNear =
@@ -178,7 +207,12 @@ class GardenCheck {
     path: string,
     given: unknown,
     check: (item: Record<string, unknown>, path: string) => Promise<T>,
+    max = Infinity,
   ): Promise<T[]> {
+    if (listOf(given).length > max) {
+      this.#errors.add(path, `must have at most ${max} items`);
+      return [];
+    }
     if (given !== undefined && !Array.isArray(given)) this.#errors.add(path, 'must be an array');
     const found: T[] = [];
     for (const [index, item] of listOf(given).entries()) {
@@ -188,6 +222,15 @@ class GardenCheck {
       else this.#errors.add(place, 'must be of type object');
     }
     return found;
+  }
+
+  /** Refuses an id that is among `known`, and adds it. The records of a part need one. */
+  #requireNew(id: unknown, known: Set<string>, errors: ValidationErrors, what: string): void {
+    if (this.#isPart && id === undefined) errors.add('id', 'is required in a part of an export');
+    if (typeof id !== 'string') return;
+    const key = id.toLowerCase();
+    if (known.has(key)) errors.add('id', `repeats the id of an earlier ${what}`);
+    known.add(key);
   }
 
   async #object<T>(
@@ -203,37 +246,22 @@ class GardenCheck {
   }
 }
 
-/** Refuses an id that is among `known`, and adds it. */
-function requireNew(id: unknown, known: Set<string>, errors: ValidationErrors, what: string): void {
-  if (typeof id !== 'string') return;
-  const key = id.toLowerCase();
-  if (known.has(key)) errors.add('id', `repeats the id of an earlier ${what}`);
-  known.add(key);
+function partOf({ part, parts }: Partial<Part>, errors: ValidationErrors): Part | undefined {
+  if (part === undefined && parts === undefined) return undefined;
+  if (part === undefined) errors.add('part', 'is required beside parts');
+  else if (parts === undefined) errors.add('parts', 'is required beside part');
+  else if (part > parts) errors.add('part', 'must not be greater than parts');
+  else return { part, parts };
+  return undefined;
 }
 
-/**
- * Adds the faults of a schedule whose fields are valid.
- *
- * @param today the first day if none is given
- */
-export function addRuleFaults(
-  given: ImportedSchedule,
-  today: string,
+function requireSchedule(
+  id: unknown,
+  schedules: ReadonlySet<string>,
   errors: ValidationErrors,
 ): void {
-  const { care, label, seasons, startOn, endOn } = given;
-  const faults = faultsOf({
-    care,
-    label: label ?? null,
-    everyDays: given.everyDays ?? null,
-    weekdays: given.weekdays ?? null,
-    monthDays: given.monthDays ?? null,
-    months: given.months ?? null,
-    seasons,
-    endOn: endOn ?? null,
-    startOn: startOn ?? today,
-  });
-  for (const { field, what } of faults) errors.add(field, what);
+  if (typeof id !== 'string' || schedules.has(id.toLowerCase())) return;
+  errors.add('scheduleId', 'must be the id of a schedule of the plant');
 }
 
 function listOf(given: unknown): readonly unknown[] {

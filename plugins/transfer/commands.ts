@@ -15,8 +15,8 @@ import { EVENT_QUOTA } from '../events';
 import { PHOTO_QUOTA } from '../photos';
 import { PLANT_QUOTA } from '../plants';
 import { checkedGarden } from './check';
-import { countOf, type GardenImport } from './garden-import';
-import { type ImportBody, importBodyOf, type ImportedGarden, MAX_DETAILS } from './schema';
+import type { GardenImport } from './garden-import';
+import { type ImportBody, importBodyOf, MAX_DETAILS, MAX_EVENTS, MAX_PLANTS } from './schema';
 
 /** What the plugin exports. */
 export interface Importing {
@@ -25,8 +25,10 @@ export interface Importing {
   gardens: GardenImport;
 }
 
-const limits = { plants: Number.MAX_SAFE_INTEGER, events: Number.MAX_SAFE_INTEGER };
-const body = importBodyOf(limits.plants);
+const UNLIMITED = { plants: Number.MAX_SAFE_INTEGER, events: Number.MAX_SAFE_INTEGER };
+/** A part is one transaction, as in the API. */
+const OF_PART = { plants: MAX_PLANTS, events: MAX_EVENTS };
+const body = importBodyOf(UNLIMITED.plants);
 
 interface Options {
   user: string;
@@ -39,7 +41,7 @@ export function commands(commandLine: CommandLine, plugin: PluginReference<Impor
     .command('import')
     .summary('import a garden into an account')
     .description(
-      'Adds the plants of a file to an account, with their photos, schedules and events. The file is JSON as for POST /api/import, or CSV with field names as headings, of any size. Everything is added or, if there is any fault, nothing.',
+      'Adds the plants of a file to an account, with their photos, schedules and events. The file is JSON as for POST /api/import, also a part of an export, or CSV with field names as headings, of any size. Everything is added or, if there is any fault, nothing.',
     )
     .argument('<file>', 'the file')
     .requiredOption('--user <user>', 'the user whose account it is added to', userName)
@@ -59,12 +61,12 @@ Example:
         const errors = new ValidationErrors(MAX_DETAILS);
         // Faults are reported below.
         const fields = checked(body, given, errors) as ImportBody;
+        const limits = 'part' in given ? OF_PART : UNLIMITED;
         const garden = await checkedGarden(fields, errors, account, limits);
         requireFaultless(file, errors);
-        const { plants, events } = countOf(garden);
-        const photos = photosOf(garden);
+        const { plants, archived, events, photos } = await gardens.additions(account, garden);
         host.quotas.requireRoom(account, {
-          [PLANT_QUOTA]: activeOf(garden),
+          [PLANT_QUOTA]: plants - archived,
           [PHOTO_QUOTA]: photos,
           [EVENT_QUOTA]: events,
         });
@@ -114,12 +116,4 @@ function requireFaultless(file: string, errors: ValidationErrors): void {
     );
     throw new OperatorError(`Nothing of ${file} was imported.\n${lines.join('\n')}`);
   }
-}
-
-function activeOf({ plants }: ImportedGarden): number {
-  return plants.filter((each) => !each.archivedAt && !each.archiveReason).length;
-}
-
-function photosOf({ plants, photos }: ImportedGarden): number {
-  return photos.length + plants.flatMap((each) => each.photos).length;
 }

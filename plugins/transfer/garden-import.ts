@@ -1,33 +1,18 @@
-import { yieldToEventLoop } from '../../src/core/async';
-import { type DatedMoment, laterOf, calendarOf } from '../../src/core/time';
 import type { Account } from '../../src/core/identity';
-import { idText, newId, type StoredId } from '../../src/core/ids';
+import { idText } from '../../src/core/ids';
 import { chunksOf } from '../../src/core/values';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
-import { type Care, schedule, type ScheduleDocument } from '../care';
-import { type EventDocument, type Events, laterCare, NEVER_CARED, newEvent } from '../events';
-import { photo, type PhotoDocument, type Photos } from '../photos';
-import { plant, type PlantDocument, type Plants } from '../plants';
-import type { ImportedEvent, ImportedGarden, ImportedPhoto, PlantFields } from './schema';
+import type { Care } from '../care';
+import type { Events } from '../events';
+import type { Photos } from '../photos';
+import type { Plants } from '../plants';
+import { type Documents, documentsOf } from './documents';
+import { knownOf } from './known';
+import type { ImportedGarden } from './schema';
 
-/** Documents made per turn of the event loop, which takes a few milliseconds. */
-const TURN = 250;
 /** Events written to the database at once if there are very many. */
 const BATCH = 10_000;
-
-/** The stored form of a garden. */
-interface Documents {
-  plants: PlantDocument[];
-  photos: PhotoDocument[];
-  schedules: ScheduleDocument[];
-  events: EventDocument[];
-  /** Photos that the account already had, by the plants that show them. */
-  shown: Map<string, string[]>;
-}
-
-/** The account into which a garden is imported, and when. */
-type Importing = Pick<Transaction, 'userId' | 'account' | 'now'>;
 
 /** The plugins whose records a garden consists of. */
 export interface Gardens {
@@ -52,16 +37,22 @@ export function countOf({ plants }: ImportedGarden): Counts {
   return { plants: plants.length, events: plants.flatMap(({ events }) => events).length };
 }
 
-/** Imports gardens into accounts: all of a garden or, if anything fails, nothing. */
+/**
+ * Imports gardens into accounts: all of a garden or, if anything fails, nothing. Of a part of an export, only
+ * what no earlier import added.
+ */
 export class GardenImport {
   readonly #host: Host;
+  readonly #gardens: Gardens;
   readonly #plants: Plants;
   readonly #photos: Photos;
   readonly #schedules: Care['schedules'];
   readonly #events: Events;
 
-  constructor(host: Host, { plants, photos, schedules, events }: Gardens) {
+  constructor(host: Host, gardens: Gardens) {
+    const { plants, photos, schedules, events } = gardens;
     this.#host = host;
+    this.#gardens = gardens;
     this.#plants = plants;
     this.#photos = photos;
     this.#schedules = schedules;
@@ -70,8 +61,9 @@ export class GardenImport {
 
   /** @throws ApiError photo_not_found (400), and the errors of limits of the tier */
   async insert(tx: Transaction, garden: ImportedGarden): Promise<Counts> {
-    await this.#insert(tx, await documentsOf(tx, garden));
-    return countOf(garden);
+    const made = await documentsOf(tx, garden, await knownOf(tx, garden, this.#gardens));
+    await this.#insert(tx, made);
+    return { plants: made.plants.length, events: made.events.length };
   }
 
   /** The same; also returns the new plants. @throws ApiError as {@link insert} */
@@ -82,13 +74,30 @@ export class GardenImport {
     return { items, ...countOf(garden) };
   }
 
+  /** What an import would add now. @throws ApiError photo_not_found (400) */
+  async additions(
+    account: Account,
+    garden: ImportedGarden,
+  ): Promise<Counts & { archived: number; photos: number }> {
+    const { id: userId } = account;
+    const known = await knownOf({ userId }, garden, this.#gardens);
+    const made = await documentsOf({ userId, account, now: new Date() }, garden, known);
+    const archived = made.plants.filter(({ archivedAt }) => archivedAt).length;
+    const { plants, events, photos } = made;
+    return { plants: plants.length, archived, events: events.length, photos: photos.length };
+  }
+
   async #insert(tx: Transaction, made: Documents): Promise<void> {
-    const { plants, photos, schedules, events, shown } = made;
-    for (const [plantId, ids] of shown) await this.#photos.showIn(tx, plantId, ids, 'plants');
+    const { plants, photos, schedules, events, shown, kept } = made;
+    const newPlants = new Set(plants.map(({ _id }) => idText(_id)));
+    for (const [plantId, ids] of shown) await this.#photos.showIn(tx, plantId, [...ids], 'plants');
+    for (const [plantId, ids] of kept) {
+      if (newPlants.has(plantId)) await this.#photos.claim(tx, plantId, ids);
+    }
     await this.#plants.insertBulk(tx, plants, { eventsFollow: true });
     await this.#photos.insertBulk(tx, photos);
     await this.#schedules.insertBulk(tx, schedules);
-    await this.#events.insertWithPlants(tx, events);
+    await this.#events.insertWithPlants(tx, events, newPlants);
   }
 
   /**
@@ -103,7 +112,7 @@ export class GardenImport {
     onWritten: (count: number) => void,
   ): Promise<Counts> {
     const { id: userId } = account;
-    if (countOf(garden).events <= BATCH) {
+    if (garden.part || countOf(garden).events <= BATCH) {
       return this.#host.transact(userId, (tx) => this.insert(tx, garden));
     }
     const made = await documentsOf({ userId, account, now: new Date() }, garden);
@@ -117,7 +126,7 @@ export class GardenImport {
         if ((await this.#events.countOf(tx, plantIds)) !== made.events.length) {
           throw new Error('events were removed meanwhile, as by reconcile --repair; import again');
         }
-        for (const [id, ids] of made.shown) await this.#photos.showIn(tx, id, ids, 'plants');
+        for (const [id, ids] of made.shown) await this.#photos.showIn(tx, id, [...ids], 'plants');
         await this.#plants.insertBulk(tx, made.plants);
         await this.#photos.insertBulk(tx, made.photos);
         await this.#schedules.insertBulk(tx, made.schedules);
@@ -142,102 +151,4 @@ export class GardenImport {
       });
     }
   }
-}
-
-/** Its ids are new and ascend in the order of the garden, since lists fall back on them. */
-async function documentsOf(tx: Importing, garden: ImportedGarden): Promise<Documents> {
-  const { userId, now } = tx;
-  const made: Documents = {
-    plants: [],
-    photos: [],
-    schedules: [],
-    events: [],
-    shown: new Map(),
-  };
-  const owned = (_id: StoredId, { createdAt = now }: { createdAt?: Date }) => ({
-    _id,
-    userId,
-    createdAt,
-    updatedAt: now,
-  });
-  const newIds = new Map<string, string>();
-  const addPhoto = (given: ImportedPhoto, plantId?: string): void => {
-    const { id, cropX, cropY, cropWidth, cropHeight, ...fields } = given;
-    const _id = newId();
-    if (id !== undefined) newIds.set(id.toLowerCase(), idText(_id));
-    const body = { ...fields, ...(plantId === undefined ? {} : { plantId }) };
-    made.photos.push(
-      photo.toDocument(body, {
-        ...owned(_id, given),
-        cropX: cropX ?? null,
-        cropY: cropY ?? null,
-        cropWidth: cropWidth ?? null,
-        cropHeight: cropHeight ?? null,
-      }),
-    );
-  };
-  const plantIds = garden.plants.map(() => newId());
-  for (const each of garden.photos) addPhoto(each);
-  for (const [index, { photos }] of garden.plants.entries()) {
-    for (const each of photos) addPhoto(each, idText(plantIds[index] ?? newId()));
-  }
-  for (const [index, { photos: _, schedules, events, ...fields }] of garden.plants.entries()) {
-    const _id = plantIds[index] ?? newId();
-    const plantId = idText(_id);
-    const shown = new Set<string>();
-    const photoIdOf = (given: string): string => {
-      const own = newIds.get(given.toLowerCase());
-      if (own === undefined) shown.add(given.toLowerCase());
-      return own ?? given;
-    };
-    const newScheduleIds = new Map<string, StoredId>();
-    const ownSchedules = schedules.map(({ id, createdAt, ...body }) => {
-      const own = owned(newId(), { ...(createdAt && { createdAt }) });
-      if (id !== undefined) newScheduleIds.set(id.toLowerCase(), own._id);
-      const startOn = body.startOn ?? calendarOf(tx.account.timezone)(now);
-      return schedule.toDocument({ ...body, startOn }, { ...own, plantId: _id });
-    });
-    let care = NEVER_CARED;
-    /** The last event of each schedule, and of each type without a schedule. */
-    const lasts = new Map<string, DatedMoment | null>();
-    for (const given of events) {
-      const event = eventOf(tx, plantId, given, photoIdOf);
-      const scheduleId = newScheduleIds.get(given.scheduleId?.toLowerCase() ?? '');
-      if (scheduleId) event.scheduleId = scheduleId;
-      const moment = { at: event.occurredAt, on: event.occurredOn };
-      care = laterCare(care, event.type, moment);
-      const counted = scheduleId ? idText(scheduleId) : event.type;
-      lasts.set(counted, laterOf(lasts.get(counted) ?? null, moment));
-      if (made.events.push(event) % TURN === 0) await yieldToEventLoop();
-    }
-    for (const own of ownSchedules) {
-      own.last = laterOf(lasts.get(idText(own._id)) ?? null, lasts.get(own.care) ?? null);
-      if (made.schedules.push(own) % TURN === 0) await yieldToEventLoop();
-    }
-    const { primaryPhotoId: primary } = fields;
-    const body = primary === undefined ? fields : { ...fields, primaryPhotoId: photoIdOf(primary) };
-    const set = { ...owned(_id, fields), ...archived(fields, now), ...care };
-    made.plants.push(plant.toDocument(body, set));
-    if (shown.size > 0) made.shown.set(plantId, [...shown]);
-  }
-  return made;
-}
-
-function archived({ archivedAt, archiveReason }: PlantFields, now: Date) {
-  if (archivedAt === undefined && archiveReason === undefined) return {};
-  return { archivedAt: archivedAt ?? now, archiveReason: archiveReason ?? 'other' };
-}
-
-function eventOf(
-  tx: Importing,
-  plantId: string,
-  { photoIds = [], createdAt, occurredOn, ...fields }: ImportedEvent,
-  photoIdOf: (given: string) => string,
-): EventDocument {
-  const event = newEvent(tx, plantId, { ...fields, photoIds: photoIds.map(photoIdOf) });
-  return {
-    ...event,
-    createdAt: createdAt ?? event.createdAt,
-    occurredOn: occurredOn ?? event.occurredOn,
-  };
 }

@@ -1,3 +1,4 @@
+import { fieldError } from '../../src/core/errors';
 import { TextStream } from '../../src/core/http/content';
 import type { Host } from '../../src/plugins/host';
 import { type Operation, read, write } from '../../src/plugins/operation';
@@ -54,7 +55,7 @@ export function routes(
       ...anImport,
       operationId: 'importGarden',
       summary: 'Import plants with their photos, schedules and events',
-      description: `Takes up to ${MAX_PLANTS} plants and ${MAX_EVENTS.toLocaleString('en')} events in ${MAX_KIB / 1024} MiB: the JSON of \`GET /api/export\`, or a CSV table with a plant in each line, as \`csv\` or as \`text/csv\` with field names as headings. Adds everything or, if there is any fault, nothing; lists up to ${MAX_DETAILS} faults, those of CSV with their \`line\`. With \`dryRun=true\` it adds nothing and answers 200. All records get new ids; \`photoIds\` and \`primaryPhotoId\` name photos of the same body by their \`id\` there, or photos of the account.`,
+      description: `Takes up to ${MAX_PLANTS} plants and ${MAX_EVENTS.toLocaleString('en')} events in ${MAX_KIB / 1024} MiB: the JSON of \`GET /api/export\`, or a CSV table with a plant in each line, as \`csv\` or as \`text/csv\` with field names as headings. Adds everything or, if there is any fault, nothing; lists up to ${MAX_DETAILS} faults, those of CSV with their \`line\`. With \`dryRun=true\` it adds nothing and answers 200. With \`part\`, each record is added once, by its \`id\`, however often it is imported. All records get new ids; \`photoIds\` and \`primaryPhotoId\` name photos of the same body by their \`id\` there, or photos of the account.`,
       query: importQuery,
       body: importBodyOf(MAX_PLANTS),
       large: {
@@ -73,17 +74,26 @@ export function routes(
       operationId: 'exportGarden',
       summary: 'Export plants with their photos, schedules and events',
       description:
-        'JSON that `POST /api/import` turns into an equal garden or, with `format=csv`, a CSV table of the plants only. In CSV a cell that a spreadsheet would take for a formula has a quote in front, which an import removes. Everything is as of one moment.',
+        'JSON that `POST /api/import` turns into an equal garden or, with `format=csv`, a CSV table of the plants only. What is more than one import takes comes in parts: `parts` is their number, and `part` selects one. In CSV a cell that a spreadsheet would take for a formula has a quote in front, which an import removes. A response is as of one moment.',
       access: { scope: 'plants:read' },
       isExport: true,
       query: exportQuery,
       response: { schema: exported, description: 'The garden, as `POST /api/import` takes it' },
       tool: { none: 'people and their programs export files' },
-      handler: async ({ tenant: { userId }, query: { format } }) =>
-        new TextStream(
-          format === 'csv' ? 'text/csv' : 'application/json',
-          snapshotStream((session) => exports[format]({ userId, session })),
-        ),
+      handler: async ({ account, query: { format, part } }) => {
+        const { id: userId } = account;
+        if (format === 'json') {
+          return new TextStream(
+            'application/json',
+            snapshotStream((session) => exports.json({ userId, session }, account, part ?? 1)),
+          );
+        }
+        if (part !== undefined) throw fieldError('part', 'part is allowed only with json.');
+        return new TextStream(
+          'text/csv',
+          snapshotStream((session) => exports.csv({ userId, session })),
+        );
+      },
     }),
   ];
 }

@@ -13,7 +13,14 @@ import {
   withoutKey,
   named,
 } from '../../src/fields/joi';
-import { createSchedule, type CreateSchedule, MAX_SCHEDULES } from '../care';
+import {
+  createSchedule,
+  type CreateSchedule,
+  keptSnooze,
+  type KeptSnooze,
+  MAX_SCHEDULES,
+  MAX_SNOOZES,
+} from '../care';
 import { type CreateEvent, createEvent } from '../events';
 import { type CreatePhoto, photo } from '../photos';
 import { archiveReason, type ArchiveReason, type CreatePlant, plant } from '../plants';
@@ -21,58 +28,79 @@ import { archiveReason, type ArchiveReason, type CreatePlant, plant } from '../p
 /** Clocks differ; anything further ahead is a mistake. */
 const past = timestamp({ hoursAhead: 24 });
 const createdAt = past.description('When it was added, at most 24 hours from now; by default now');
+const updatedAt = past.description('When it was last changed; by default now');
+
+/** What each record of an import may have. */
+interface Own {
+  id?: string;
+  createdAt?: Date;
+  updatedAt?: Date;
+}
 
 export type Crop = Record<'cropX' | 'cropY' | 'cropWidth' | 'cropHeight', number>;
 
-export type ImportedPhoto = Omit<CreatePhoto, 'plantId'> &
-  Partial<Crop> & { id?: string; createdAt?: Date };
-export type ImportedEvent = CreateEvent & { createdAt?: Date; occurredOn?: string };
+export type ImportedPhoto = Omit<CreatePhoto, 'plantId'> & Partial<Crop> & Own;
+export type ImportedEvent = CreateEvent & Own & { occurredOn?: string };
 export type PlantFields = CreatePlant & {
   createdAt?: Date;
   archivedAt?: Date;
   archiveReason?: ArchiveReason;
 };
-export type ImportedSchedule = CreateSchedule & { id?: string; createdAt?: Date };
-export type ImportedPlant = PlantFields & {
-  photos: ImportedPhoto[];
-  schedules: ImportedSchedule[];
-  events: ImportedEvent[];
-};
+export type ImportedSchedule = CreateSchedule & Own;
+export type ImportedPlant = PlantFields &
+  Own & {
+    photos: ImportedPhoto[];
+    schedules: ImportedSchedule[];
+    snoozes?: KeptSnooze[];
+    events: ImportedEvent[];
+  };
+
+/** Which part of an export it is; the first is 1. */
+export interface Part {
+  part: number;
+  parts: number;
+}
 
 /** The garden of an import. */
 export interface ImportedGarden {
   plants: ImportedPlant[];
   /** Photos without a plant. */
   photos: ImportedPhoto[];
+  /** If it is part of an export: its records are added once, however often it is imported. */
+  part?: Part | undefined;
 }
 
 export const importedPhoto = named(
   'ImportedPhoto',
   withKeys<ImportedPhoto>(withoutKey(photo.createBody, 'plantId'), {
-    id: id().description('Its name within this body; the photo gets a new id'),
+    id: id().description('Its name within this body or, in a part, in the export'),
     cropX: integer(0).description('All four crop fields are set or left out together'),
     cropY: integer(0),
     cropWidth: integer(1),
     cropHeight: integer(1),
     createdAt,
+    updatedAt,
   }),
 );
 
 export const importedEvent = named(
   'ImportedEvent',
   withKeys<ImportedEvent>(createEvent, {
+    id: id().description('Its name in the export'),
     occurredOn: day().description(
       "The calendar day of occurredAt where it happened; by default in the account's time zone",
     ),
     createdAt,
+    updatedAt,
   }),
 );
 
 export const importedSchedule = named(
   'ImportedSchedule',
   withKeys<ImportedSchedule>(createSchedule, {
-    id: id().description('Its name within this plant; the schedule gets a new id'),
+    id: id().description('Its name within this plant'),
     createdAt,
+    updatedAt,
   }),
 );
 
@@ -82,7 +110,6 @@ export const plantFields = withKeys<PlantFields>(plant.createBody, {
   archivedAt: past.description('When the person lost it or gave it away; for an archived plant'),
   archiveReason: archiveReason.description('By default other, if archivedAt is set'),
 });
-export const PLANT_FIELDS = [...descriptionOf(plantFields).keys.keys()];
 
 const PAST = 'in the past or today';
 
@@ -103,11 +130,18 @@ export const rowFields = withKeys<PlantFields & LastCare>(plantFields, lastCare)
 });
 export const ROW_FIELDS = [...descriptionOf(rowFields).keys.keys()];
 
+/** A plant without the lists of its records. */
+export const importedFields = withKeys<PlantFields & Own>(plantFields, {
+  id: id().description('Its name in the export'),
+  updatedAt,
+});
+
 const importedPlant = named(
   'ImportedPlant',
-  withKeys<ImportedPlant>(plantFields, {
+  withKeys<ImportedPlant>(importedFields, {
     photos: Joi.array().items(importedPhoto),
     schedules: Joi.array().items(importedSchedule).max(MAX_SCHEDULES),
+    snoozes: Joi.array().items(keptSnooze).max(MAX_SNOOZES),
     events: Joi.array().items(importedEvent),
   }),
 );
@@ -121,7 +155,7 @@ export interface Table {
   dates?: string;
 }
 
-export type ImportBody = { plants: unknown[]; photos?: unknown[] } | Table;
+export type ImportBody = ({ plants: unknown[]; photos?: unknown[] } & Partial<Part>) | Table;
 
 /** Letters for the parts of a date, in any order and with any separators. */
 const DATES = /^(d+|m+|y+)[./ -](d+|m+|y+)[./ -](d+|m+|y+)$/i;
@@ -149,6 +183,10 @@ export function importBodyOf(maxPlants: number): Joi.ObjectSchema<ImportBody> {
       .items(checkedLater(importedPhoto))
       .description('Photos without a plant')
       .example([]),
+    part: integer(1)
+      .description('Which part of an export this is; its records are added once')
+      .example(1),
+    parts: integer(1).description('How many parts the export has').example(1),
     columns: Joi.object(
       Object.fromEntries(ROW_FIELDS.map((field) => [field, text({ min: 1, max: 200 })])),
     )
@@ -184,10 +222,11 @@ export const imported = named(
   Joi.object({ plants: integer().required(), events: integer().required() }),
 );
 
-export const exportQuery = Joi.object<{ format: 'json' | 'csv' }, true>({
+export const exportQuery = Joi.object<{ format: 'json' | 'csv'; part?: number }, true>({
   format: oneOf(['json', 'csv'])
     .default('json')
     .description('json has everything and can be imported; csv has the plants only'),
+  part: integer(1).description('Of json: which part; by default the first'),
 });
 
 /** An export is made while it is sent, so it is not checked. */

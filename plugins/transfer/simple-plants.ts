@@ -6,9 +6,9 @@ import { day, id, integer, named, withKeys } from '../../src/fields/joi';
 import { ValidationErrors } from '../../src/fields/validation';
 import { createSchedule, type CreateSchedule, MAX_SCHEDULES, typeOf } from '../care';
 import { type CreatePlant, plant } from '../plants';
-import { addRuleFaults } from './check';
 import type { ImportedPlants } from './garden-import';
 import { LastCareEvents } from './last-care';
+import { addRuleFaults } from './rule-faults';
 import { type ImportedGarden, type ImportedSchedule, lastCare, type LastCare } from './schema';
 
 /** The most plants of one call. */

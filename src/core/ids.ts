@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import mongoose, { mongo } from 'mongoose';
 import { v7 } from 'uuid';
 
@@ -21,6 +23,20 @@ export function isUuid(text: string): boolean {
 /** A new id: a UUID of version 7, which sorts by time. */
 export function newId(): mongo.UUID {
   return new mongo.UUID(v7());
+}
+
+/** How many bytes of an id of `newId` determine its order; the rest is random. */
+const ORDERED_BYTES = 11;
+
+/**
+ * The id of the copy of a record: always the same within a scope, such as an account, and in the order of the
+ * originals.
+ */
+export function copyId(original: string, scope: string): mongo.UUID {
+  const { buffer } = toStoredId(original);
+  const bytes = Buffer.from(buffer);
+  createHash('sha256').update(`${scope} `).update(buffer).digest().copy(bytes, ORDERED_BYTES);
+  return new mongo.UUID(bytes);
 }
 
 /** The stored form of a valid id. */

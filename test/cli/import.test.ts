@@ -76,6 +76,24 @@ test('a garden of any size is imported, with derived data and changes', async ()
   client.close();
 });
 
+test('parts of an export are imported once, also if the tier has no more room', async () => {
+  const from = await service.user();
+  const photo = await from.photo();
+  const fern = await from.plant({ primaryPhotoId: photo.id });
+  await from.event(fern.id, { photoIds: [photo.id] });
+  const exported = record((await from.get('/api/export').expect(200)).body);
+  user = await service.user({ tier: 'free' });
+  for (let more = 24; more > 0; more -= 1) await user.plant();
+  const added = { user: user.id, dryRun: false, plants: 1, events: 1 };
+  expect(await cli.json(...(await command(exported, '--dry-run')))).toEqual({
+    ...added,
+    dryRun: true,
+  });
+  expect(await cli.json(...(await command(exported)))).toEqual(added);
+  expect(await cli.json(...(await command(exported)))).toEqual({ ...added, plants: 0, events: 0 });
+  expect(await plantsOf()).toHaveLength(25);
+});
+
 test('a large import that fails at its end leaves nothing, and no event that counts', async () => {
   const { plants } = largeGarden(2, 5100);
   const unknown = { type: 'note', photoIds: ['00000000-0000-4000-8000-000000000000'] };

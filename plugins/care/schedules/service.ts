@@ -1,4 +1,4 @@
-import { idText, newId, toStoredId } from '../../../src/core/ids';
+import { anyOf, idText, newId, type StoredId, toStoredId } from '../../../src/core/ids';
 import { canonicalJson } from '../../../src/core/values';
 import type { Tenant } from '../../../src/data/model/models';
 import type { OwnedModel } from '../../../src/data/model/owner';
@@ -18,7 +18,6 @@ import {
   schedule,
   type ScheduleDocument,
   type ScheduleView,
-  type StoredSchedule,
   type UpdateSchedule,
 } from './schema';
 
@@ -45,10 +44,10 @@ export class ScheduleService {
     this.#schedules = new Resource(schedule, model, scheduleNotFound);
   }
 
-  /** The schedules of all plants, by plant, oldest first. */
-  async listAll(tenant: Tenant): Promise<StoredSchedule[]> {
-    const found = await this.#model.find().of(tenant).sort(BY_PLANT).lean();
-    return found.map((each) => schedule.toView(each));
+  /** The schedules of some plants, by plant, oldest first. */
+  ofPlants(tenant: Tenant, plantIds: readonly StoredId[]): Promise<ScheduleDocument[]> {
+    const ofThem = { plantId: anyOf(plantIds) };
+    return this.#model.find(ofThem).of(tenant).sort(BY_PLANT).lean<ScheduleDocument[]>().exec();
   }
 
   /**

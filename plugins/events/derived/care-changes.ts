@@ -1,4 +1,6 @@
 import { idText, toStoredId } from '../../../src/core/ids';
+import { compareMoments, type DatedMoment } from '../../../src/core/time';
+import { groupBy } from '../../../src/core/values';
 import type { Transaction } from '../../../src/data/writing/transaction';
 import { careOn, type LastCareFields, type Plants, RECURRING_TYPES } from '../../plants';
 import { type CareChange, careChanged } from '../domain-events';
@@ -34,6 +36,18 @@ export class CareChanges {
     );
   }
 
+  /** Records any new events in the last care of their plants, without notifying listeners. */
+  async record(tx: Transaction, events: readonly EventDocument[]): Promise<void> {
+    const alike = groupBy(events, ({ plantId, type }) => `${idText(plantId)} ${type}`);
+    for (const [first, ...more] of alike.values()) {
+      const last = more.reduce(
+        (a, b) => (compareMoments(momentOf(b), momentOf(a)) > 0 ? b : a),
+        first,
+      );
+      await this.#plants.care.record(tx, [idText(last.plantId)], last);
+    }
+  }
+
   /** Events were changed or deleted. */
   async changed(tx: Transaction, changes: readonly Change[]): Promise<void> {
     const moved = changes
@@ -62,4 +76,8 @@ export class CareChanges {
     }
     return care;
   }
+}
+
+function momentOf({ occurredAt: at, occurredOn: on }: EventDocument): DatedMoment {
+  return { at, on };
 }

@@ -6,6 +6,7 @@ import { Client } from '../../../test/support/client';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError, listOf } from '../../../test/support/shapes';
 import {
+  accountsPlugin,
   carePlugin,
   differencesOf,
   eventsPlugin,
@@ -117,20 +118,33 @@ test('an export is as of one moment, whatever is written meanwhile', async () =>
     events: app.exportsOf(eventsPlugin).events,
   };
   const before = await exportOf(user);
-  const pieces = app.database.snapshotStream((session) =>
-    new GardenExport(parts).json({ userId: user.id, session }),
-  );
-  let text = String((await pieces.next()).value);
-  const schedule = { care: 'other', label: 'Mist', everyDays: 3 };
-  const made = await user.post(`/api/plants/${id}/schedules`, schedule).expect(201);
-  await user.event(id, { scheduleId: bodyOf(made)['id'], photoIds: [photo.id] });
-  await user.plant();
-  for await (const piece of pieces) text += piece;
+  const write = async () => {
+    const schedule = { care: 'other', label: 'Mist', everyDays: 3 };
+    const made = await user.post(`/api/plants/${id}/schedules`, schedule).expect(201);
+    await user.event(id, { scheduleId: bodyOf(made)['id'], photoIds: [photo.id] });
+    await user.plant();
+  };
+  const photos: Pick<typeof parts.photos, 'ids' | 'ofPlant'> = {
+    ids: async (tenant) => {
+      const ids = await parts.photos.ids(tenant);
+      await write();
+      return ids;
+    },
+    ofPlant: (...plant) => parts.photos.ofPlant(...plant),
+  };
+  const account = await app.exportsOf(accountsPlugin).account(user.id);
+  if (!account) throw new Error('The account is gone.');
+  let text = '';
+  for await (const piece of app.database.snapshotStream((session) =>
+    new GardenExport({ ...parts, photos }).json({ userId: user.id, session }, account, 1),
+  )) {
+    text += piece;
+  }
   expect(JSON.parse(text)).toEqual(before);
 });
 
 test('an account without plants can be exported', async () => {
-  expect(await exportOf(user)).toEqual({ plants: [], photos: [] });
+  expect(await exportOf(user)).toEqual({ part: 1, parts: 1, plants: [], photos: [] });
   const csv = await user.get('/api/export?format=csv').expect(200);
   expect(csv.text).toMatch(/^\ufeffname,species,.*archiveReason\r\n$/);
 });
@@ -138,8 +152,13 @@ test('an account without plants can be exported', async () => {
 test('a garden of thousands of events is streamed, each event once', async () => {
   const plants = [await user.plant(), await user.plant(), await user.plant()];
   await logMany(service.app, user.id, Object.fromEntries(plants.map(({ id }) => [id, 2000])));
-  const garden = await exportOf(user);
-  expect(garden.plants.map(({ events }) => events.length)).toEqual([2000, 2000, 2000]);
+  const first = await exportOf(user);
+  const { body: second } = await user.get('/api/export?part=2').expect(200);
+  const parts = [first, second as Garden];
+  expect(parts.map(({ plants: all }) => all.map(({ events }) => events.length))).toEqual([
+    [2000, 2000, 1000],
+    [1000],
+  ]);
 });
 
 test('CSV is safe in spreadsheets, and imports unchanged', async () => {

@@ -118,15 +118,15 @@ export function updateOf(
 
 /**
  * Inserts records, together with those of other writes (see `grouped`). A single record is validated by
- * its model; to validate many would take ten times as long as to store them.
+ * its model, unless it is `lean`; to validate many would take ten times as long as to store them.
  */
 export async function insert<T>(
   model: OwnedModel<T>,
   { session }: Transaction,
   documents: readonly T[],
+  { lean = documents.length > 1 } = {},
 ): Promise<void> {
   const writes = documents.map((document) => ({ insertOne: { document } }));
-  const lean = documents.length > 1 && { lean: true };
   // As above.
-  await model.bulkWrite(writes as AnyBulkWriteOperation[], { session, ...lean });
+  await model.bulkWrite(writes as AnyBulkWriteOperation[], { session, ...(lean && { lean }) });
 }

@@ -1,6 +1,6 @@
 import type { Connection, Schema } from 'mongoose';
 
-import { newId, type StoredId } from '../../core/ids';
+import { anyOf, newId, type StoredId } from '../../core/ids';
 import type { Transaction } from '../writing/transaction';
 import {
   type AnyQuery,
@@ -45,6 +45,17 @@ type Found = Pick<DeletionDocument, '_id'>;
 /** Makes clients start their copies again: changes that no write tracked would be missing in them. */
 export async function resetSyncClients(tx: Transaction, connection: Connection): Promise<void> {
   await insertDeletions(tx, connection, [everythingDeleted(tx)]);
+}
+
+/** Forgets deletions of records that are inserted again under the same ids, which a copy would delete. */
+export async function forgetDeletions(
+  { userId, session }: Transaction,
+  connection: Connection,
+  kind: string,
+  ids: readonly StoredId[],
+): Promise<void> {
+  const filter = { userId, kind, id: anyOf(ids) };
+  await connection.model<DeletionDocument>(DELETION).deleteMany(filter, { session });
 }
 
 /**
