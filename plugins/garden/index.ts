@@ -26,16 +26,16 @@ export default definePlugin({
   requires: ['care', 'events', 'insights', 'oauth', 'pages', 'photos', 'plants'],
   tag: { name: 'Garden', description: 'Pages on which people look after their plants.' },
   setup: (host) => {
-    const { page, form } = host.use(oauthPlugin).pages;
+    const { pages } = host.use(oauthPlugin);
     return {
       protocols: [
         {
           path: '/garden',
           methods: {
-            GET: page('getGardenPage', 'Get the page of the garden', (request, account) =>
+            GET: pages.page('getGardenPage', 'Get the page of the garden', (request, account) =>
               show(new Visit(request, account)),
             ),
-            POST: form('changeGarden', 'Submit a form of the garden', (request, account) =>
+            POST: pages.form('changeGarden', 'Submit a form of the garden', (request, account) =>
               change(new Visit(request, account)),
             ),
           },
@@ -43,10 +43,10 @@ export default definePlugin({
         {
           path: '/garden/{id}',
           methods: {
-            GET: page('getPlantPage', 'Get the page of a plant', (request, account) =>
+            GET: pages.page('getPlantPage', 'Get the page of a plant', (request, account) =>
               show(new Visit(request, account)),
             ),
-            POST: form('changePlantPage', 'Submit a form of a plant', (request, account) =>
+            POST: pages.form('changePlantPage', 'Submit a form of a plant', (request, account) =>
               change(new Visit(request, account)),
             ),
           },

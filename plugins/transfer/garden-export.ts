@@ -13,7 +13,7 @@ import { event, type EventDocument } from '../events';
 import { type PhotoDocument, photoViewOf } from '../photos';
 import { archivedOf, plant, type PlantDocument } from '../plants';
 import { type Entry, ExportPart } from './export-part';
-import type { Gardens } from './garden-import';
+import type { Gardens } from './known';
 import {
   importedEvent,
   importedFields,

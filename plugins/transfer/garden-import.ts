@@ -8,19 +8,11 @@ import type { Events } from '../events';
 import type { Photos } from '../photos';
 import type { Plants } from '../plants';
 import { type Documents, documentsOf } from './documents';
-import { knownOf } from './known';
+import { type Gardens, knownOf } from './known';
 import type { ImportedGarden } from './schema';
 
 /** Events written to the database at once if there are very many. */
 const BATCH = 10_000;
-
-/** The plugins whose records a garden consists of. */
-export interface Gardens {
-  plants: Plants;
-  photos: Photos;
-  schedules: Care['schedules'];
-  events: Events;
-}
 
 /** The size of a garden. */
 export interface Counts {

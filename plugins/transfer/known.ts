@@ -1,8 +1,18 @@
 import { copyId, idText, type StoredId, toStoredId } from '../../src/core/ids';
 import type { Tenant } from '../../src/data/model/models';
-import { unknownPhoto } from '../photos';
-import type { Gardens } from './garden-import';
+import type { Care } from '../care';
+import type { Events } from '../events';
+import { type Photos, unknownPhoto } from '../photos';
+import type { Plants } from '../plants';
 import type { ImportedGarden } from './schema';
+
+/** The plugins whose records a garden consists of. */
+export interface Gardens {
+  plants: Plants;
+  photos: Photos;
+  schedules: Care['schedules'];
+  events: Events;
+}
 
 /** What an account has of an export already, by the text of ids. */
 export interface Known {

@@ -44,10 +44,14 @@ export function accountChanges(host: Host, { accounts, deliveries, webhooks }: D
       // Read later, so that a webhook that subscribed before a change is among them.
       const subscribed = await webhooks.subscribed(CHANGED);
       if (subscribed.length === 0) return;
-      const failure = await announce([...changed], subscribed).catch((error: unknown) => error);
-      const isPartial = failure instanceof PartialFailure && !isConnectionError(failure.cause);
-      if (failure && !isPartial) throw failure;
-      // An account that fails delays no other; its next change tells of this one, too.
+      let failure: PartialFailure | undefined;
+      try {
+        await announce([...changed], subscribed);
+      } catch (error) {
+        if (!(error instanceof PartialFailure) || isConnectionError(error.cause)) throw error;
+        // An account that fails delays no other; its next change tells of this one, too.
+        failure = error;
+      }
       const $set = { until: new Date(), position: stream.position };
       await progress.updateOne({ _id }, { $set });
       if (failure) throw failure;

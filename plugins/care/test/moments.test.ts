@@ -72,8 +72,8 @@ test('what was without effect counts once the care that it came after is undone'
 test('of several plants, the answer shows those that mean another day as they are', async () => {
   const moss = await user.plant({ name: 'Moss', location: 'Hall', wateringFrequencyDays: 2 });
   const body = { location: 'Hall', type: 'watered', dueOn: '2026-03-09' };
-  const { body: answer } = await user.post('/api/care/skip', body).expect(200);
-  expect(answer).toMatchObject({
+  const answer = await user.post('/api/care/skip', body).expect(200);
+  expect(answer.body).toMatchObject({
     items: [
       { plantId: moss.id, dueOn: '2026-03-13' },
       { plantId: fern, dueOn: '2026-03-20' },
@@ -84,8 +84,8 @@ test('of several plants, the answer shows those that mean another day as they ar
 test('a location that was skipped includes a plant that was brought forward before', async () => {
   const { id } = await user.event(fern, { occurredAt: '2026-03-10T08:00:00Z' });
   const ofAll = { location: 'Hall', type: 'watered', at: '2026-03-12T08:00:00Z' };
-  const { body } = await user.post('/api/care/skip', ofAll).expect(200);
-  expect(body).toEqual({ items: [] });
+  const answer = await user.post('/api/care/skip', ofAll).expect(200);
+  expect(answer.body).toEqual({ items: [] });
   await snooze({ at: '2026-03-11T08:00:00Z', until: '2026-03-12' }).expect(200);
   expect(await dueOn()).toEqual(['2026-03-19']);
   await user.delete(`/api/events/${id}`).expect(200);
@@ -125,9 +125,9 @@ test('a decision counts by the rule and the zone of its moment', async () => {
   await user.patch(`/api/schedules/${scheduleId}`, { startOn: '2026-03-11' }).expect(200);
   await user.patch('/api/account', { timezone: 'Pacific/Kiritimati' }).expect(200);
   const body = { plantId: fern, scheduleId, at: '2026-03-12T09:00:00Z', dueOn: '2026-03-08' };
-  const { body: item } = await user.post('/api/care/skip', body).expect(200);
+  const answer = await user.post('/api/care/skip', body).expect(200);
   await user.patch('/api/account', { timezone: 'UTC' }).expect(200);
-  expect(item).toMatchObject({ dueOn: '2026-03-15' });
+  expect(answer.body).toMatchObject({ dueOn: '2026-03-15' });
   expect(await dueOn()).toEqual(['2026-03-15', '2026-03-20']);
 });
 
@@ -135,8 +135,8 @@ test('of what is decided about one care, only the latest acts are kept, and they
   const first = Date.parse('2026-03-10T08:00:00Z');
   let day = '2026-03-09';
   for (let count = 0; count < MAX_ACTS + 3; count += 1) {
-    const { body } = await skip({ at: new Date(first + count).toISOString(), dueOn: day });
-    day = (body as { dueOn: string }).dueOn; // An item.
+    const answer = await skip({ at: new Date(first + count).toISOString(), dueOn: day });
+    day = (answer.body as { dueOn: string }).dueOn; // An item.
   }
   expect(await dueOn()).toEqual([day]);
   const plants = service.app.database.connection.collection('plants');

@@ -11,7 +11,6 @@ import { anyId, anyInstant, bodyOf, expectError, faultsOf } from '../../../test/
 import { webhookOf } from './receiver';
 
 const URL = 'https://shop.example.com/hooks';
-const anyUuid = () => newId().toString();
 
 let service: TestService;
 let shop: TestUser;
@@ -123,9 +122,9 @@ test('a rotated secret is shown once', async () => {
 });
 
 test.each([
-  ['a webhook that does not exist', () => `/api/webhooks/${anyUuid()}/deliveries/${anyUuid()}`],
+  ['a webhook that does not exist', () => `/api/webhooks/${newId()}/deliveries/${newId()}`],
   ['a malformed id', (path: string) => `${path}/deliveries/7`],
-  ['a delivery that does not exist', (path: string) => `${path}/deliveries/${anyUuid()}`],
+  ['a delivery that does not exist', (path: string) => `${path}/deliveries/${newId()}`],
 ])('nothing is sent again of %s', async (_what, pathIn) => {
   const { path } = await webhookOf(shop, URL, 'plant.created');
   const { id } = bodyOf(await shop.post(`${path}/test`).expect(201));
