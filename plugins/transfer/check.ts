@@ -248,6 +248,9 @@ class GardenCheck {
 
 function partOf({ part, parts }: Partial<Part>, errors: ValidationErrors): Part | undefined {
   if (part === undefined && parts === undefined) return undefined;
+  // Anything but a number is a fault already.
+  if (![part, parts].every((each) => each === undefined || Number.isInteger(each)))
+    return undefined;
   if (part === undefined) errors.add('part', 'is required beside parts');
   else if (parts === undefined) errors.add('parts', 'is required beside part');
   else if (part > parts) errors.add('part', 'must not be greater than parts');
