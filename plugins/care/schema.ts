@@ -133,11 +133,9 @@ export interface Decided {
 }
 const DUE_ON = day().description('The occurrence that is meant');
 const DECIDED: Joi.StrictSchemaMap<Decided> = {
-  at: timestamp({ hoursAhead: 24 }).description(
-    'When the person decided this, at most 24 hours from now; by default now',
-  ),
+  at: timestamp({ hoursAhead: 24 }).description('When the person decided; by default now'),
   dueOn: DUE_ON.description(
-    'The occurrence that is meant: without effect if the care was due on another day at that moment',
+    'The occurrence that is meant; if another was due then, nothing changes',
   ),
 };
 

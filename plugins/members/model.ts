@@ -50,7 +50,9 @@ export const memberModel = sharedModel<MemberDocument>(
   )
     // The members of a garden, newest first.
     .index({ userId: 1, createdAt: -1, _id: -1 })
-    // A person's gardens, and whether they may enter one; nobody is in a garden twice.
+    // A person's gardens, in the order in which they joined.
+    .index({ account: 1, joinedAt: 1 }, { partialFilterExpression: { account: { $exists: true } } })
+    // Whether a person may enter a garden; nobody is in one twice.
     .index(
       { account: 1, userId: 1 },
       { unique: true, partialFilterExpression: { account: { $exists: true } } },

@@ -22,7 +22,7 @@ export function keptData(host: Host): KeptData[] {
       name: 'memberships',
       count: (account) => members.countDocuments({ account }).exec(),
       export: async function* (account) {
-        const found = await members.find({ account }).sort({ createdAt: 1 }).lean();
+        const found = await members.find({ account }).sort({ joinedAt: 1 }).lean();
         yield found.map((member) => ({ ...viewOf(member), garden: member.userId }));
       },
       delete: async ({ session, userId: account, now }) => {

@@ -95,6 +95,7 @@ export function routes(members: Members, memberships: Memberships): Operation[] 
       of: 'person',
       access: { anyToken: 'it says which gardens the person may open' },
       summary: 'List the gardens that the person may open',
+      description: "One's own comes first.",
       notCacheable: 'their owners change them',
       response: { schema: gardens, description: "The person's own, then those shared with them" },
       tool: {

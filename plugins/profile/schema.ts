@@ -96,5 +96,5 @@ export const updateProfile = Joi.object<UpdateProfile, true>({
   remindAt: nullable(timeOfDay()).description('Local time of reminders of due care, HH:MM'),
   gardenName: nullable(text({ min: 1, max: 60 }))
     .example('Balcony')
-    .description('What others with whom it is shared call the garden; null for the userId'),
+    .description('The name of the garden for those with whom it is shared'),
 });

@@ -64,6 +64,11 @@ export function personalPages(parts: Parts): PersonalPages {
   };
   return {
     page: (id, summary, show) => page(id, summary, asPerson(show)),
-    form: (id, summary, submit) => form(id, summary, asPerson(submit)),
+    form: (id, summary, submit) =>
+      form(id, summary, async (request) => {
+        // A forged form leads nowhere, not even to the page of sign-in.
+        await request.form();
+        await asPerson(submit)(request);
+      }),
   };
 }
