@@ -35,6 +35,8 @@ beforeAll(async () => {
     env: {
       ...tls.env,
       BACKUP_EVERY_HOURS: '24',
+      SMTP_URL: 'smtp://127.0.0.1:2525',
+      MAIL_FROM: 'plants@example.com',
       MONGODB_URI: database,
       REDIS_URL: process.env['TEST_REDIS_URL'],
       DATA_DIR: dataDir,
