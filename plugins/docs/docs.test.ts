@@ -6,9 +6,11 @@ import addFormats from 'ajv-formats';
 
 import { MIN_COMPRESSED } from '../../src/core/http/content';
 import { DAY_MS } from '../../src/core/time';
+import { record } from '../../test/support/client';
 import { resetClock, setClock } from '../../test/support/clock';
 import { send } from '../../test/support/raw';
 import type { TestService } from '../../test/support/service';
+import { bodyOf } from '../../test/support/shapes';
 import { CONVENTIONS, startService } from '../../test/support/program';
 
 let service: TestService;
@@ -117,6 +119,10 @@ test('the server accepts the example of each body, once it names existing record
   const { paths } = await openApi();
   const user = await service.user();
   const account = await service.user();
+  const guest = { name: 'Ben', role: 'viewer' };
+  const { code } = record(
+    bodyOf(await account.post('/api/account/members', guest).expect(201))['invitation'],
+  );
   /** The ids of records that earlier examples have created, by kind. */
   const made = new Map<string, string>();
   for (const { method, path, body, response } of service.app.operations) {
@@ -133,13 +139,14 @@ test('the server accepts the example of each body, once it names existing record
       primaryPhotoId: photo.id,
       photoIds: [photo.id],
       eventIds: [event.id],
+      code,
     };
     const example = paths[path]?.[method.toLowerCase()]?.requestBody?.content['application/json']
       ?.example as Record<string, unknown>;
     const sent = Object.fromEntries(
       Object.entries(example).map(([name, value]) => [name, ids[name] ?? value]),
     );
-    const kind = /^\/api\/(\w+)s\b/.exec(path)?.[1] ?? '';
+    const kind = /\/(\w+)s(?:\/\{id\}|$)/.exec(path)?.[1] ?? '';
     const id = { plant, photo, event, account }[kind]?.id ?? made.get(kind) ?? '';
     const verb = method.toLowerCase() as 'post' | 'put' | 'patch';
     const answer = await user[verb](path.replace('{id}', id), sent);

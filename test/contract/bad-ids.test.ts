@@ -2,6 +2,7 @@ import { exchange } from '../support/raw';
 import type { TestService, TestUser } from '../support/service';
 import { NOBODYS_ID } from '../support/shapes';
 import type { Operation } from '../../src/plugins/operation';
+import type { Ids } from '../support/operations';
 import {
   idOfEveryKind,
   operationRows,
@@ -28,8 +29,8 @@ afterAll(() => service.close());
 const withIds = operationRows().filter(([, { params }]) => params);
 
 /** Sends a path unchanged, since clients would normalize some of these. */
-async function call(operation: Operation, id: string) {
-  const { method, path, body } = validRequest(operation, idOfEveryKind(id));
+async function call(operation: Operation, ids: Ids) {
+  const { method, path, body } = validRequest(operation, ids);
   const payload = body && JSON.stringify(body);
   const head = [
     `${method} ${path} HTTP/1.1`,
@@ -85,14 +86,17 @@ test.each(withIds)(
   '%s responds to a malformed id as to an unknown one, to an invalid path with a client error, and changes nothing',
   async (_name, operation) => {
     const before = await everythingStored(service);
-    const missing = await call(operation, NOBODYS_ID);
+    const missing = await call(operation, idOfEveryKind(NOBODYS_ID));
     expect(missing.status).toBe(404);
     const malformed = Object.entries(NOBODYS);
-    const outcomes = malformed.map(async ([label, id]) => [label, await call(operation, id)]);
+    const outcomes = malformed.map(async ([label, id]) => [
+      label,
+      await call(operation, idOfEveryKind(id)),
+    ]);
     expect(await Promise.all(outcomes)).toEqual(malformed.map(([label]) => [label, missing]));
     const paths = ['', '%E0%A4%A', '%', '%zz', '%ff', '%C0%AF', '%u0041', '🌱', '../plants', '//'];
     for (const id of [...paths, `${SOME_ID}/`, `/${SOME_ID}`, `${SOME_ID}/../${SOME_ID}`]) {
-      const { status, body } = await call(operation, id);
+      const { status, body } = await call(operation, idOfEveryKind(id));
       expect([400, 404, 405]).toContain(status);
       expect(body).toEqual({
         error: expect.any(String) as string,
@@ -106,10 +110,8 @@ test.each(withIds)(
 );
 
 test.each(withIds)('%s accepts an id in upper case', async (_name, operation) => {
-  const ids = await garden.ids();
-  const [code = ''] = Object.values(operation.params ?? {}).map((error) => error.code);
-  const id = ids[code.replace('_not_found', '')] ?? '';
-  const { status } = await call(operation, id.toUpperCase());
+  const ids = Object.entries(await garden.ids()).map(([kind, id]) => [kind, id.toUpperCase()]);
+  const { status } = await call(operation, Object.fromEntries(ids) as Ids); // As it was.
   garden.called(operation);
   expect(status).toBe(operation.response.status);
 });

@@ -179,10 +179,12 @@ test.each(withBody)('%s refuses anything but a JSON object', async (_name, opera
     '// fern\n{}',
     '['.repeat(20_000),
   ];
+  const isBody = (text: string): boolean =>
+    !(operation.bodyIsOptional && ['', 'null'].includes(text));
   const outcomes = await Promise.all(
-    texts.map(async (text) => [text.slice(0, 20), await outcome(operation, text)]),
+    texts.filter(isBody).map(async (text) => [text.slice(0, 20), await outcome(operation, text)]),
   );
-  expect(outcomes).toEqual(texts.map((text) => [text.slice(0, 20), FINE]));
+  expect(outcomes).toEqual(texts.filter(isBody).map((text) => [text.slice(0, 20), FINE]));
 });
 
 test.each(queryFields)(

@@ -17,7 +17,7 @@ beforeAll(async () => {
   service = await startService();
   user = await service.user();
   authorized = { Authorization: `Bearer ${user.token}` };
-  const ids = { ...(await gardenOf(user)), account: user.id };
+  const ids = { ...(await gardenOf(user)), account: user.id, garden: user.id };
   const methods = new Map<string, string[]>();
   const note = (path: string, method: string): void => {
     methods.set(path, [...(methods.get(path) ?? []), method]);

@@ -276,7 +276,7 @@ describe('clear', () => {
       'update_schedule',
       ['label', 'everyDays', 'weekdays', 'monthDays', 'months', 'seasons', 'endOn'],
     ],
-    ['update_account', ['remindAt']],
+    ['update_account', ['remindAt', 'gardenName']],
   ])('of %s names each field that can be empty: %j', (name, fields) => {
     expect(argumentsOf(name).properties['clear']).toMatchObject({ items: { enum: fields } });
   });

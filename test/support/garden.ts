@@ -75,8 +75,11 @@ export class Garden {
   called(operation: Operation): void {
     const { method, path, params = {} } = operation;
     if (method !== 'DELETE' && !/\/(delete|archive)$/.test(path)) return;
-    const gone = Object.keys(params).map((name) => kindOf(operation, name));
-    const isKept = ([kind]: [string, string]): boolean => isAlone(kind) && !gone.includes(kind);
+    const [, named] = /^\/api\/(\w+)s\b/.exec(path) ?? [];
+    const inPath = Object.keys(params).map((name) => kindOf(operation, name));
+    const gone = inPath.length === 0 && named !== undefined ? [named] : inPath;
+    const isKept = ([kind]: [string, string]): boolean =>
+      gone.length > 0 && gone.every((each) => !relatedTo(each).has(kind));
     this.#kept = Object.fromEntries(Object.entries(this.#ids ?? this.#kept).filter(isKept));
     this.#ids = undefined;
   }
@@ -125,11 +128,17 @@ interface Creation {
 
 /** The POST that returns a record of the kind, or else the one at the path of its list. */
 function creationOf(kind: string): Operation | undefined {
-  const ofOne = operations.filter((operation) => {
-    const [, parameter = ''] = /\{(\w+)\}$/.exec(operation.path) ?? [];
-    return kindOf(operation, parameter) === kind;
-  });
-  const posts = operations.filter(({ method }) => method === 'POST');
+  const ending = (form: RegExp) =>
+    operations.filter((operation) => {
+      const [, parameter = ''] = form.exec(operation.path) ?? [];
+      return kindOf(operation, parameter) === kind;
+    });
+  const atEnd = ending(/\{(\w+)\}$/);
+  // Some records have only actions.
+  const ofOne = atEnd.length > 0 ? atEnd : ending(/\{(\w+)\}\/\w+$/);
+  const isAbout = (operation: Operation): boolean =>
+    Object.keys(operation.params ?? {}).some((name) => kindOf(operation, name) === kind);
+  const posts = operations.filter((each) => each.method === 'POST' && !isAbout(each));
   const lists = ofOne.map(({ path }) => path.replace(/\/\{\w+\}$/, ''));
   const shapes = ofOne.map(shapeOf);
   return (
@@ -179,12 +188,17 @@ function needs(create: Operation): string[] {
   return [...inPath, ...inBody];
 }
 
-/** Whether records of a kind refer to no others, and others not to them. */
-function isAlone(kind: string): boolean {
-  return creations.every(({ kind: other, create }) => {
-    const others = [...needs(create), ...names(create)];
-    return other === kind ? others.length === 0 : !others.includes(kind);
-  });
+/** A kind of records and all those that refer to it or to which it refers, also through others. */
+function relatedTo(kind: string): ReadonlySet<string> {
+  const related = new Set([kind]);
+  for (let size = 0; size < related.size;) {
+    size = related.size;
+    for (const { kind: other, create } of creations) {
+      const all = [other, ...needs(create), ...names(create)];
+      if (all.some((each) => related.has(each))) for (const each of all) related.add(each);
+    }
+  }
+  return related;
 }
 
 /** @throws Error with the operation, the sample and the response if it is refused */

@@ -251,10 +251,10 @@ test('an export is a file of everything stored, without secrets, ten times an ho
 
 test('an export waits for another one of the account', async () => {
   const ada = await visitor();
-  const token = tokenIn(await ada.send('makeToken', TOKEN));
+  const { token } = await service.user({ id: ada.name });
   await storeLargest(service.app, ada.name, { plants: 300, events: 0 });
   const leaving = new AbortController();
-  const untaken = await fetch(`${service.url}/api/export`, {
+  const untaken = await fetch(`${service.url}/api/account/export`, {
     headers: { authorization: `Bearer ${token}`, 'accept-encoding': 'identity' },
     signal: leaving.signal,
   });
