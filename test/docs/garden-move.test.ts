@@ -63,7 +63,7 @@ const image = (at: number) => ({
   format: 'jpg',
 });
 
-/** A plant of an import; each tenth has 60 events. */
+/** A plant of an import; each fiftieth has 60 events. */
 function plantOf(at: number) {
   const [photoId, scheduleId] = [randomUUID(), randomUUID()];
   const moment = (hours: number): string =>
@@ -77,7 +77,7 @@ function plantOf(at: number) {
     ...(at % 20 === 0 && { archivedAt: moment(1), archiveReason: 'given_away' }),
     photos: [{ ...image(at), id: photoId }],
     schedules: [{ id: scheduleId, care: 'other', label: 'Mist', weekdays: ['mon', 'thu'] }],
-    events: Array.from({ length: at % 10 === 1 ? 60 : 0 }, (_, event) => ({
+    events: Array.from({ length: at % 50 === 1 ? 60 : 0 }, (_, event) => ({
       type: ['watered', 'fertilized', 'note', 'growth'][event % 4],
       ...(event % 4 === 3 && { growthAmount: 0.5, growthUnit: 'cm' }),
       ...(event % 4 === 2 && { scheduleId, text: `Event ${event} of plant ${at}` }),
@@ -92,8 +92,11 @@ function plantOf(at: number) {
 async function largeGarden(): Promise<TestUser> {
   const user = await service.user();
   await gardenOf(user);
-  for (const first of [0, 500]) {
-    const plants = Array.from({ length: 500 }, (_, at) => plantOf(first + at));
+  for (const [first, length] of [
+    [0, 500],
+    [500, 20],
+  ] as const) {
+    const plants = Array.from({ length }, (_, at) => plantOf(first + at));
     await user.post('/api/import', { plants }).expect(201);
   }
   // A plant whose events span parts.
@@ -138,7 +141,7 @@ test('the example copies a garden of any size exactly, however often it is kille
   });
   expect(ended.code).toBe(0);
   const parts = await exportedParts(source);
-  expect(parts.length).toBeGreaterThan(3);
+  expect(parts.length).toBeGreaterThan(2);
   const textOf = (all: object[]) => withoutIds(JSON.stringify(all));
   expect(textOf(await exportedParts(target))).toBe(textOf(parts));
   expect(await listsOf(target, to.id)).toEqual(await listsOf(source, from.id));

@@ -18,7 +18,7 @@ import {
 
 const BODY = JSON.stringify({ name: 'Fern' });
 /** Few, so that a few hundred connections exceed them. */
-const DESCRIPTORS = 250;
+const DESCRIPTORS = 300;
 
 let dataDir: string;
 let server: RealServer | undefined;

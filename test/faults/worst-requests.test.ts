@@ -121,6 +121,8 @@ const ids = {
   account: 'nobody',
   token: NOBODYS_ID,
   webhook: NOBODYS_ID,
+  garden: 'nobody',
+  delivery: NOBODYS_ID,
 };
 const withBody = OPERATIONS.filter(({ method }) => method !== 'GET').map(
   (operation) => [operationName(operation), operation] as const,
