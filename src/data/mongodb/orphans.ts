@@ -1,4 +1,4 @@
-import type { Connection, mongo } from 'mongoose';
+import { type Connection, mongo } from 'mongoose';
 import type { Logger } from 'pino';
 
 import { PROJECT } from '../../core/settings/project';
@@ -54,6 +54,8 @@ export class OrphanedTransactions {
         'Ended transactions that a killed process left open',
       );
     } catch (error) {
+      // The program has closed the connection.
+      if (error instanceof mongo.MongoNotConnectedError) return;
       this.#log.warn({ err: error }, 'Could not end the transactions of killed processes');
     }
   }
