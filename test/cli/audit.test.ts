@@ -6,7 +6,7 @@ test('audit routes lists all operations in 120 columns, public ones first', asyn
   const lines = stdout.split('\n');
   expect(lines.filter((line) => line.length > 120)).toEqual([]);
   const accesses = lines.flatMap(
-    (line) => /^[A-Z]+ \/\S* +(public|any token|\w+:\w+) /.exec(line)?.[1] ?? [],
+    (line) => /^[A-Z]+ \/\S* +\S+ +(public|any token|\w+:\w+) /.exec(line)?.[1] ?? [],
   );
   const ranks = accesses
     .map((access) => ['public', 'any token'].indexOf(access))
@@ -31,7 +31,7 @@ test('audit routes --json has the reasons for public access, and the collections
     collections: [],
   });
   expect(found('GET', '/api/plants')).toMatchObject({
-    collections: ['accounts', 'deletions', 'photos', 'plants', 'tokens'],
+    collections: ['accounts', 'deletions', 'members', 'photos', 'plants', 'tokens'],
   });
   expect(found('POST', '/api/photos')).toMatchObject({
     operation: { quota: 'photos', request: { body: { required: expect.any(Array) as string[] } } },

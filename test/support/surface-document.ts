@@ -21,5 +21,5 @@ export function surfaceDocument(surface: Surface): string {
 
 function markdown({ title, headings, rows }: Table): string {
   const lines = [headings, headings.map(() => '---'), ...rows];
-  return `## ${title}\n\n${lines.map((cells) => `| ${cells.join(' | ').replaceAll('\n', ' ')} |\n`).join('')}`;
+  return `## ${title}\n\n${lines.map((cells) => `| ${cells.join(' | ').replaceAll('\n/', '/').replaceAll('\n', ' ')} |\n`).join('')}`;
 }

@@ -74,7 +74,7 @@ export function surfaceTables({ endpoints, reach, collections }: Surface): Table
         return all.map(({ fields, options }) => [
           ...cells,
           members(fields),
-          members(options).replace(', ', '\n'),
+          members(options).replace(', ', '\n').replace(' exists', '\nexists'),
         ]);
       }),
     },
@@ -99,11 +99,14 @@ function stepsOf({ operation }: Endpoint): string[] {
   return operation ? [operation.steps.join(' ')] : [];
 }
 
+/** A path that would make the table too wide. */
+const LONG_PATH = /^(?=.{47})(.{1,46})(?=\/)/;
+
 function endpointCells(endpoint: Endpoint, chains: readonly string[]): string[] {
   const { operation } = endpoint;
   const [chain] = stepsOf(endpoint);
   return [
-    operationName(endpoint),
+    operationName(endpoint).replace(LONG_PATH, '$1\n'),
     operation?.of ?? NONE,
     [accessCell(endpoint), ...(operation?.feature?.tiers ?? [])].join(' '),
     operation?.limit ?? NONE,
