@@ -14,7 +14,7 @@ test('audit routes lists all operations in 120 columns, public ones first', asyn
   expect(ranks).toEqual([...ranks].sort());
   expect(new Set(ranks)).toEqual(new Set([0, 1, 2]));
   expect(stdout).toMatch(
-    /^POST \/api\/plants +plants:write +plants +plants +\d+ +create_plant .* plants$/m,
+    /^POST \/api\/plants +garden +plants:write +plants +plants +\d+ +create_plant .* plants$/m,
   );
   expect(stdout).toMatch(/^tokens +accounts +shared +hash +unique$/m);
 });
