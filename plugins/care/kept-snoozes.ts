@@ -4,9 +4,16 @@ import { idText } from '../../src/core/ids';
 import { day, id, integer, named, nullable, oneOf, text, timestamp } from '../../src/fields/joi';
 import { RECURRING_TYPES, type RecurringCare } from '../plants';
 import { type Act, MAX_ACTS } from './acts';
+import { RULE_FIELDS } from './schedules/days';
 import { MAX_SCHEDULES } from './schedules/model';
 import { schedule, type ScheduleDocument } from './schedules/schema';
-import { fieldsOfHistory, historyFieldsOf, type SnoozedPlant, type StoredHistory } from './snoozes';
+import {
+  fieldsOfHistory,
+  historyFieldsOf,
+  historyFieldsOfSchedule,
+  type SnoozedPlant,
+  type StoredHistory,
+} from './snoozes';
 
 /** The snoozes and skips of a care in exports, whether they stand or not, since undoing care may restore them. */
 export interface KeptSnooze {
@@ -19,15 +26,6 @@ export interface KeptSnooze {
   acts?: Act[];
 }
 
-const RULE = [
-  'everyDays',
-  'weekdays',
-  'monthDays',
-  'months',
-  'seasons',
-  'startOn',
-  'endOn',
-] as const;
 const at = timestamp({ hoursAhead: 24 });
 
 const act = Joi.object({
@@ -38,7 +36,7 @@ const act = Joi.object({
   dueOn: day(),
   ofSeveral: Joi.boolean().valid(true),
   rule: Joi.object(
-    Object.fromEntries(RULE.map((name) => [name, schedule.patchBody.extract(name)])),
+    Object.fromEntries(RULE_FIELDS.map((name) => [name, schedule.patchBody.extract(name)])),
   ).description('Of a change of the rule: what held until then'),
 }).xor('zone', 'rule');
 
@@ -69,8 +67,8 @@ export function keptSnoozesOf(
 ): KeptSnooze[] {
   return [
     ...RECURRING_TYPES.flatMap((type) => kept(historyFieldsOf(plant, type), { type })),
-    ...schedules.flatMap(({ _id, acts = [], snoozedUntil: until, skippedOn, snoozedAt: setAt }) =>
-      kept({ acts, until, skippedOn, setAt }, { scheduleId: idText(_id) }),
+    ...schedules.flatMap((each) =>
+      kept(historyFieldsOfSchedule(each), { scheduleId: idText(each._id) }),
     ),
   ];
 }

@@ -11,6 +11,7 @@ import type { PlantChange } from '../plants/domain-events';
 import { addition, type Decision, standing } from './acts';
 import { agenda, dueBy, sortByDay } from './agenda';
 import { type CaredPlant, type CaringSchedule, type Need, needsOf, typeOf } from './needs';
+import { RULE_FIELDS } from './schedules/days';
 import { BY_PLANT } from './schedules/model';
 import type { Care, ScheduleDocument } from './schedules/schema';
 import { type DueCare, type DueCareQuery, MAX_DAYS_AHEAD } from './schema';
@@ -35,13 +36,7 @@ const SCHEDULE_FIELDS = [
   'plantId',
   'care',
   'label',
-  'everyDays',
-  'weekdays',
-  'monthDays',
-  'months',
-  'seasons',
-  'startOn',
-  'endOn',
+  ...RULE_FIELDS,
   'active',
   'last',
   'acts',

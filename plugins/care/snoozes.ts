@@ -64,6 +64,16 @@ export function historyFieldsOf(plant: SnoozedPlant, type: RecurringCare): Store
   };
 }
 
+/** The acts of a schedule. */
+export function historyFieldsOfSchedule({
+  acts = [],
+  snoozedUntil: until,
+  skippedOn,
+  snoozedAt: setAt,
+}: Omit<SnoozedSchedule, keyof Rule | 'last'>): StoredHistory {
+  return { acts, until, skippedOn, setAt };
+}
+
 /** The same as fields of a plant. */
 export function fieldsOfHistory(type: RecurringCare, history: StoredHistory): object {
   const { acts, until, skippedOn, setAt } = FIELDS[type];
@@ -94,8 +104,8 @@ export function historyOf(plant: SnoozedPlant, type: RecurringCare, dayOf: Calen
 
 /** The history of a schedule. */
 export function historyOfSchedule(schedule: SnoozedSchedule): History {
-  const { last, acts = [], snoozedUntil: until, skippedOn, snoozedAt: setAt } = schedule;
-  return { rule: schedule, last, acts, stored: { until, skippedOn, setAt } };
+  const { acts, ...stored } = historyFieldsOfSchedule(schedule);
+  return { rule: schedule, last: schedule.last, acts, stored };
 }
 
 /** A snooze or skip in `GET /api/changes`. */

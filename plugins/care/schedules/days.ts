@@ -35,6 +35,17 @@ export interface Rule {
   endOn: string | null;
 }
 
+/** The fields of a rule. */
+export const RULE_FIELDS = [
+  'everyDays',
+  'weekdays',
+  'monthDays',
+  'months',
+  'seasons',
+  'startOn',
+  'endOn',
+] as const satisfies readonly (keyof Rule)[];
+
 /** The rule of a schedule alone. */
 export function ruleOf(schedule: Rule): Rule {
   const { everyDays, weekdays, monthDays = null, months, seasons, startOn, endOn } = schedule;
