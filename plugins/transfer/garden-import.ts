@@ -3,10 +3,6 @@ import { idText } from '../../src/core/ids';
 import { chunksOf } from '../../src/core/values';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
-import type { Care } from '../care';
-import type { Events } from '../events';
-import type { Photos } from '../photos';
-import type { Plants } from '../plants';
 import { type Documents, documentsOf } from './documents';
 import { type Gardens, knownOf } from './known';
 import type { ImportedGarden } from './schema';
@@ -36,19 +32,10 @@ export function countOf({ plants }: ImportedGarden): Counts {
 export class GardenImport {
   readonly #host: Host;
   readonly #gardens: Gardens;
-  readonly #plants: Plants;
-  readonly #photos: Photos;
-  readonly #schedules: Care['schedules'];
-  readonly #events: Events;
 
   constructor(host: Host, gardens: Gardens) {
-    const { plants, photos, schedules, events } = gardens;
     this.#host = host;
     this.#gardens = gardens;
-    this.#plants = plants;
-    this.#photos = photos;
-    this.#schedules = schedules;
-    this.#events = events;
   }
 
   /** @throws ApiError photo_not_found (400), and the errors of limits of the tier */
@@ -82,14 +69,15 @@ export class GardenImport {
   async #insert(tx: Transaction, made: Documents): Promise<void> {
     const { plants, photos, schedules, events, shown, kept } = made;
     const newPlants = new Set(plants.map(({ _id }) => idText(_id)));
-    for (const [plantId, ids] of shown) await this.#photos.showIn(tx, plantId, [...ids], 'plants');
+    for (const [plantId, ids] of shown)
+      await this.#gardens.photos.showIn(tx, plantId, [...ids], 'plants');
     for (const [plantId, ids] of kept) {
-      if (newPlants.has(plantId)) await this.#photos.claim(tx, plantId, ids);
+      if (newPlants.has(plantId)) await this.#gardens.photos.claim(tx, plantId, ids);
     }
-    await this.#plants.insertBulk(tx, plants, { eventsFollow: true });
-    await this.#photos.insertBulk(tx, photos);
-    await this.#schedules.insertBulk(tx, schedules);
-    await this.#events.insertWithPlants(tx, events, newPlants);
+    await this.#gardens.plants.insertBulk(tx, plants, { eventsFollow: true });
+    await this.#gardens.photos.insertBulk(tx, photos);
+    await this.#gardens.schedules.insertBulk(tx, schedules);
+    await this.#gardens.events.insertWithPlants(tx, events, newPlants);
   }
 
   /**
@@ -110,18 +98,19 @@ export class GardenImport {
     const made = await documentsOf({ userId, account, now: new Date() }, garden);
     try {
       for (const batch of chunksOf(made.events, BATCH)) {
-        await this.#host.transact(userId, (tx) => this.#events.insertBulk(tx, batch));
+        await this.#host.transact(userId, (tx) => this.#gardens.events.insertBulk(tx, batch));
         onWritten(batch.length);
       }
       await this.#host.transact(userId, async (tx) => {
         const plantIds = made.plants.map(({ _id }) => _id);
-        if ((await this.#events.countOf(tx, plantIds)) !== made.events.length) {
+        if ((await this.#gardens.events.countOf(tx, plantIds)) !== made.events.length) {
           throw new Error('events were removed meanwhile, as by reconcile --repair; import again');
         }
-        for (const [id, ids] of made.shown) await this.#photos.showIn(tx, id, [...ids], 'plants');
-        await this.#plants.insertBulk(tx, made.plants);
-        await this.#photos.insertBulk(tx, made.photos);
-        await this.#schedules.insertBulk(tx, made.schedules);
+        for (const [id, ids] of made.shown)
+          await this.#gardens.photos.showIn(tx, id, [...ids], 'plants');
+        await this.#gardens.plants.insertBulk(tx, made.plants);
+        await this.#gardens.photos.insertBulk(tx, made.photos);
+        await this.#gardens.schedules.insertBulk(tx, made.schedules);
         await this.#host.rebuildDerived(tx);
       });
     } catch (error) {
@@ -138,8 +127,8 @@ export class GardenImport {
     for (const batch of chunksOf(events, BATCH)) {
       await this.#host.transact(userId, async (tx) => {
         // The plants are there if only the confirmation was lost.
-        if ((await this.#plants.existing(tx, ids)).size > 0) return;
-        await this.#events.removeBulk(tx, batch);
+        if ((await this.#gardens.plants.existing(tx, ids)).size > 0) return;
+        await this.#gardens.events.removeBulk(tx, batch);
       });
     }
   }
