@@ -2,7 +2,7 @@ import { anyOf, idText, newId, type StoredId, toStoredId } from '../../src/core/
 import { batchesOf } from '../../src/data/model/batches';
 import { LIVE, type Tenant } from '../../src/data/model/models';
 import { newestFirst } from '../../src/data/page';
-import { insert, updateOf } from '../../src/data/model/resource';
+import { existing, insert, updateOf } from '../../src/data/model/resource';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { PhotoView } from '../photos';
 import { plantNotFound } from '../plants';
@@ -123,13 +123,8 @@ export class EventService {
   }
 
   /** Those of some ids that have an event, deleted ones included. */
-  async existing(tenant: Tenant, ids: readonly StoredId[]): Promise<Set<string>> {
-    const found = await this.#context.model
-      .find({ _id: anyOf(ids) })
-      .of(tenant)
-      .select('_id')
-      .lean();
-    return new Set(found.map(({ _id }) => idText(_id)));
+  existing(tenant: Tenant, ids: readonly StoredId[]): Promise<Set<string>> {
+    return existing(this.#context.model, tenant, ids);
   }
 
   /**

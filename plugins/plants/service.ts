@@ -4,7 +4,7 @@ import type { Account } from '../../src/core/identity';
 import { anyOf, idText, newId, type StoredId } from '../../src/core/ids';
 import type { Tenant } from '../../src/data/model/models';
 import { batchesOf } from '../../src/data/model/batches';
-import { insert, LIST_ORDER, Resource } from '../../src/data/model/resource';
+import { existing, insert, LIST_ORDER, Resource } from '../../src/data/model/resource';
 import { resetSyncClients } from '../../src/data/model/tracking';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
@@ -183,13 +183,8 @@ export class PlantService {
   }
 
   /** Those of some ids that have a plant. */
-  async existing(tenant: Tenant, ids: readonly StoredId[]): Promise<Set<string>> {
-    const found = await this.#model
-      .find({ _id: anyOf(ids) })
-      .of(tenant)
-      .select('_id')
-      .lean();
-    return new Set(found.map(({ _id }) => idText(_id)));
+  existing(tenant: Tenant, ids: readonly StoredId[]): Promise<Set<string>> {
+    return existing(this.#model, tenant, ids);
   }
 
   /** The copies of some plants of an export, by the text of the ids of the originals. */

@@ -1,7 +1,7 @@
 import type { AnyBulkWriteOperation, UpdateQuery } from 'mongoose';
 
 import type { ErrorCode } from '../../core/errors';
-import { newId, type StoredId, toStoredId } from '../../core/ids';
+import { anyOf, idText, newId, type StoredId, toStoredId } from '../../core/ids';
 import type { CreateBody, Document, Fields, PatchBody } from '../../fields/field';
 import type { OwnedModel, Tenant } from './owner';
 import { RecordLookup } from './record-lookup';
@@ -129,4 +129,18 @@ export async function insert<T>(
   const writes = documents.map((document) => ({ insertOne: { document } }));
   // As above.
   await model.bulkWrite(writes as AnyBulkWriteOperation[], { session, ...(lean && { lean }) });
+}
+
+/** Those of some ids that have a document of an account, as texts. */
+export async function existing<T extends { _id: StoredId }>(
+  model: OwnedModel<T>,
+  tenant: Tenant,
+  ids: readonly StoredId[],
+): Promise<Set<string>> {
+  const found = await model
+    .find({ _id: anyOf(ids) })
+    .of(tenant)
+    .select('_id')
+    .lean();
+  return new Set(found.map(({ _id }) => idText(_id)));
 }
