@@ -127,10 +127,7 @@ function protocolApi(description: ApiDescription, services: Services): ProtocolA
       return callerOf(ctx);
     },
     clientOf: clientBudget,
-    refuseSpent: async (ctx) => {
-      const { authFailures } = rateLimits;
-      if (authFailures.isSpent(clientBudget(ctx))) await authFailures.spend(ctx);
-    },
+    refuseSpent: (ctx) => rateLimits.refuseSpent(ctx),
     recordFailure: (ctx) => rateLimits.authFailures.spend(ctx),
     limitExport: concurrency.exports,
     readJson: async (ctx) => {

@@ -59,6 +59,11 @@ export class RateLimits {
     );
   }
 
+  /** Refuses an address whose failed authentications are spent. @throws ApiError rate_limited */
+  async refuseSpent(ctx: Context): Promise<void> {
+    if (this.authFailures.isSpent(clientBudget(ctx))) await this.authFailures.spend(ctx);
+  }
+
   /** The budget with this name. */
   of(name: string): RateLimit {
     const budget = this.#budgets.get(name);
