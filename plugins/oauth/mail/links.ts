@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 
 import type { ClientSession } from 'mongoose';
 
-import { hashOf } from '../../../src/core/identity';
 import { idText } from '../../../src/core/ids';
 import type { Delivery } from '../../deliveries';
 import { type Language, spokenOf } from '../../pages';
@@ -67,8 +66,7 @@ export class Links {
 
   /** Uses a link up. @throws PageFault if it is not good any more */
   async take(session: ClientSession, kind: LinkKind, secret: string): Promise<MailLink> {
-    const good = { _id: hashOf(secret), kind, expiresAt: { $gt: new Date() } };
-    return linkIn(await this.#store.documents.findOneAndDelete(good, { session }).lean());
+    return linkIn(await this.#store.take(kind, secret, session));
   }
 }
 

@@ -123,8 +123,7 @@ export class People {
 
   /** The account of a valid link, which then is no more. */
   async spendLink(secret: string): Promise<string | undefined> {
-    const link = { _id: hashOf(secret), kind: 'Link', expiresAt: { $gt: new Date() } };
-    const name = (await this.#store.documents.findOneAndDelete(link).lean())?.userId;
+    const name = (await this.#store.take('Link', secret))?.userId;
     return name !== undefined && (await this.#store.accounts.isOpen(name)) ? name : undefined;
   }
 

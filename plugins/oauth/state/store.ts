@@ -77,6 +77,16 @@ export class StateStore {
     return found && found.expiresAt > new Date() ? found : undefined;
   }
 
+  /** The same, which then is no more. */
+  take(kind: string, secret: string, session?: ClientSession): Promise<StateDocument | null> {
+    const valid = { _id: hashOf(secret), kind, expiresAt: { $gt: new Date() } };
+    const taken = this.documents.findOneAndDelete(valid);
+    return taken
+      .session(session ?? null)
+      .lean()
+      .exec();
+  }
+
   /**
    * Spends one call of a budget that all processes share.
    *
