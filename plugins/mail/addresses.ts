@@ -5,7 +5,7 @@ import type { Host } from '../../src/plugins/host';
 import { addressIn } from './address';
 
 /** How long after a mail that lets a person back in no other is sent. */
-const RECOVERY_MS = 30 * 60_000;
+export const RECOVERY_REST_MS = 30 * 60_000;
 
 /** The confirmed address of an account. */
 interface AddressDocument {
@@ -108,6 +108,6 @@ export class Addresses {
 
 /** Matches addresses that got no way back in within half an hour. */
 function due() {
-  const before = { $lte: new Date(Date.now() - RECOVERY_MS) };
+  const before = { $lte: new Date(Date.now() - RECOVERY_REST_MS) };
   return { $or: [{ recoveryAt: { $exists: false } }, { recoveryAt: before }] };
 }

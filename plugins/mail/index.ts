@@ -6,7 +6,7 @@ import { type Mailer, mailerOf } from './mailer';
 import { bothOrNeither, mailFromSetting, smtpUrlSetting } from './settings';
 
 export { addressIn } from './address';
-export type { Addresses } from './addresses';
+export { type Addresses, RECOVERY_REST_MS } from './addresses';
 export type { Mail, Mailer, MailOutcome } from './mailer';
 
 /** What other plugins use. */

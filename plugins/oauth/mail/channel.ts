@@ -3,13 +3,10 @@ import { ownOrigin } from '../../../src/core/settings/public-origin';
 import { DAY_MS, HOUR_MS } from '../../../src/core/time';
 import type { Host } from '../../../src/plugins/host';
 import type { Channel, Delivery, Outcome } from '../../deliveries';
-import type { Mailer } from '../../mail';
+import { type Mailer, RECOVERY_REST_MS } from '../../mail';
 import { type Language, spokenOf } from '../../pages';
 import { type LetterKind, LETTERS } from './letters';
 import { MAIL, type Mails } from './mails';
-
-/** How long after a way back in no other is sent. */
-const RECOVERY_REST_MS = HOUR_MS / 2;
 
 /** Sends mails about accounts. */
 export class MailChannel implements Channel {

@@ -115,11 +115,7 @@ export class Mails {
     }
   }
 
-  /**
-   * Tells the address of an account that its password or passkeys have changed.
-   *
-   * @param to if not to that of the account
-   */
+  /** Tells the address of an account that its password or passkeys have changed. */
   async changed(session: ClientSession, userId: string): Promise<void> {
     const to = await this.addresses.of(userId, session);
     if (to && (await this.#store.spend(`changes of ${userId}`, CHANGES_TOLD))) {
