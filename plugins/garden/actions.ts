@@ -55,16 +55,14 @@ const ACTIONS: Readonly<Record<string, (sent: Sent) => Promise<Done>>> = {
  *
  * @throws ApiError
  */
-export async function submit(visit: Visit): Promise<string> {
-  const { request } = visit;
-  const form = await request.form();
+export async function submit(visit: Visit, form: URLSearchParams): Promise<string> {
   const key = form.get('key') ?? '';
   if (form.get('action') === 'add') return `/garden/${await addPlant({ visit, form, key })}`;
   const action = ACTIONS[form.get('action') ?? ''];
   const done = (await action?.({ visit, form, key })) ?? {};
   const at = form.get('at');
   const query = new URLSearchParams({ ...done, ...(at !== null && { at }) });
-  return `${request.ctx.path}?${query.toString()}#news`;
+  return `${visit.request.ctx.path}?${query.toString()}#news`;
 }
 
 /** Adds a plant; returns its id. */

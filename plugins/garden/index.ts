@@ -35,8 +35,10 @@ export default definePlugin({
             GET: pages.page('getGardenPage', 'Get the page of the garden', (request, account) =>
               show(new Visit(request, account)),
             ),
-            POST: pages.form('changeGarden', 'Submit a form of the garden', (request, account) =>
-              change(new Visit(request, account)),
+            POST: pages.form(
+              'changeGarden',
+              'Submit a form of the garden',
+              (request, account, form) => change(new Visit(request, account), form),
             ),
           },
         },
@@ -46,8 +48,10 @@ export default definePlugin({
             GET: pages.page('getPlantPage', 'Get the page of a plant', (request, account) =>
               show(new Visit(request, account)),
             ),
-            POST: pages.form('changePlantPage', 'Submit a form of a plant', (request, account) =>
-              change(new Visit(request, account)),
+            POST: pages.form(
+              'changePlantPage',
+              'Submit a form of a plant',
+              (request, account, form) => change(new Visit(request, account), form),
             ),
           },
         },
@@ -69,9 +73,9 @@ export default definePlugin({
 });
 
 /** Handles a form, and redirects to the page that shows what it did. */
-async function change(visit: Visit): Promise<void> {
+async function change(visit: Visit, form: URLSearchParams): Promise<void> {
   try {
-    visit.request.redirect(await submit(visit));
+    visit.request.redirect(await submit(visit, form));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     await show(visit, error);

@@ -30,13 +30,14 @@ export async function signedIn(
 }
 
 type Show = (request: BrowserRequest, account: Account) => Promise<void>;
+type Submit = (request: BrowserRequest, account: Account, form: URLSearchParams) => Promise<void>;
 
 /** Pages of other plugins, for people who are signed in: they call operations on their behalf. */
 export interface PersonalPages {
   /** The method of a page. */
   page(operationId: string, summary: string, show: Show): ProtocolMethod;
   /** The method of the forms of a page. */
-  form(operationId: string, summary: string, submit: Show): ProtocolMethod;
+  form(operationId: string, summary: string, submit: Submit): ProtocolMethod;
 }
 
 function isOfCall(header: string): boolean {
@@ -67,8 +68,8 @@ export function personalPages(parts: Parts): PersonalPages {
     form: (id, summary, submit) =>
       form(id, summary, async (request) => {
         // A forged form leads nowhere, not even to the page of sign-in.
-        await request.form();
-        await asPerson(submit)(request);
+        const sent = await request.form();
+        await asPerson((_, account) => submit(request, account, sent))(request);
       }),
   };
 }
