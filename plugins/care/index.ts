@@ -23,6 +23,7 @@ export {
   keptSnoozesOf,
   MAX_SNOOZES,
 } from './kept-snoozes';
+export { LAST_DAY } from './schedules/days';
 export { MAX_SCHEDULES } from './schedules/model';
 export { typeOf } from './needs';
 export { faultsOf } from './schedules/faults';

@@ -1,5 +1,6 @@
 import { addDays, startOfDay } from '../../src/core/time';
 import { groupBy } from '../../src/core/values';
+import { LAST_DAY } from '../care';
 import { MAX_AT_ONCE } from '../events';
 import { type Html, markup } from '../pages';
 import { type News, idsOf, newsOf } from './news';
@@ -20,8 +21,6 @@ const MAX_DUE = 50;
 const MAX_LOGGED = 20;
 const MAX_PLANTS = 24;
 const LOG_DAYS = 7;
-/** Care of all plants is read, however far ahead: each plant shows its next. */
-const LAST_DAY = '9999-12-31';
 
 /** The whole garden: what is due, what was logged, and the plants. */
 export async function overview(visit: Visit): Promise<{ content: Html; news: News | undefined }> {
@@ -30,6 +29,7 @@ export async function overview(visit: Visit): Promise<{ content: Html; news: New
   const from = startOfDay(addDays(today, 1 - LOG_DAYS), account.timezone).toISOString();
   const did = idsOf(visit, 'did').length;
   const [{ items: care }, log, all, plants] = await Promise.all([
+    // However far ahead: each plant shows its next.
     visit.call('GET /api/care', { query: { dueBy: LAST_DAY } }),
     visit.call('GET /api/events', {
       query: {

@@ -1,4 +1,4 @@
-import { dayNumber } from '../../src/core/time';
+import { addDays } from '../../src/core/time';
 import { groupBy } from '../../src/core/values';
 import { type Html, markup } from '../pages';
 import type { Event, Growth, Visit } from './visit';
@@ -61,10 +61,9 @@ function key(watered: string, other: string): Html {
 }
 
 function daysOf(month: string, today: string): string[] {
-  const first = dayNumber(`${month}-01`);
-  return Array.from({ length: 31 }, (_, at) =>
-    new Date((first + at) * 86_400_000).toISOString().slice(0, 10),
-  ).filter((day) => day.startsWith(month) && day <= today);
+  return Array.from({ length: 31 }, (_, at) => addDays(`${month}-01`, at)).filter(
+    (day) => day.startsWith(month) && day <= today,
+  );
 }
 
 /** How much a plant grew in each of twelve months, in each unit. */

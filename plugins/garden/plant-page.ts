@@ -1,3 +1,4 @@
+import { LAST_DAY } from '../care';
 import { type Html, markup } from '../pages';
 import { type News, newsOf } from './news';
 import { button, careEntry, careName, dueText, eventEntry, formOf, photoOf } from './parts';
@@ -19,7 +20,7 @@ export async function plantPage(
   const plant = await visit.call('GET /api/plants/{id}', { params });
   const [{ items: all }, schedules, events, { growthSeries }] = await Promise.all([
     visit.call('GET /api/care', {
-      query: { dueBy: '9999-12-31', ...(plant.location !== null && { location: plant.location }) },
+      query: { dueBy: LAST_DAY, ...(plant.location !== null && { location: plant.location }) },
     }),
     visit.call('GET /api/plants/{id}/schedules', { params }),
     eventsOf(visit, id),
