@@ -209,3 +209,17 @@ test('every write increments the revision of its account, and no read does', asy
   }
   expect(await revisionOf(stranger)).toBe(before);
 });
+
+test('a dry run shares no transaction with the writes of its account, which its undoing would repeat', async () => {
+  const user = await one.user();
+  const { writeQueue } = one.app;
+  let runs = 0;
+  const write = () =>
+    writeQueue.run(user.id, () => {
+      runs += 1;
+      return Promise.resolve();
+    });
+  const dryRun = () => writeQueue.dryRun(user.id, () => Promise.resolve('undone'));
+  await Promise.all([write(), dryRun(), write(), dryRun(), write()]);
+  expect(runs).toBe(3);
+});

@@ -162,7 +162,9 @@ export class WriteQueue {
       first?.attempts === 0 && !first.isAlone && more.length === 0 && !isSharded;
     const [own = []] = byAccount.values();
     const writes = mayShare(own) ? [...byAccount.values()].filter(mayShare).flat() : own;
-    const group = writes.slice(0, writes[0]?.isAlone ? 1 : MAX_GROUP);
+    const firstAlone = writes.findIndex(({ isAlone }) => isAlone);
+    const size = firstAlone === -1 ? MAX_GROUP : Math.max(1, firstAlone);
+    const group = writes.slice(0, Math.min(size, MAX_GROUP));
     const taken = new Set(group);
     this.#waiting = this.#waiting.filter((write) => !taken.has(write));
     for (const { userId } of group) this.#busy.add(userId);
