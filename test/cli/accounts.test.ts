@@ -159,7 +159,7 @@ test('user list and show print accounts, and user set changes them', async () =>
     timezone: 'Europe/Paris',
     language: 'en',
     remindAt: '07:00',
-    usage: { plants: 1, photos: 0, events: 0, reminders: 0 },
+    usage: { plants: 1, photos: 0, events: 0, chores: 0 },
   };
   const options = ['--tier', 'pro', '--timezone', 'Europe/Paris'];
   expect(await cli.json('user', 'set', 'dora', ...options)).toEqual(changed);

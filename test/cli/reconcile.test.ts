@@ -72,7 +72,7 @@ test('reconcile --check finds what --repair repairs, account by account', async 
     // The command line has no plugins of the fixtures.
     service.app.derived
       .map(({ name }) => name)
-      .filter((name) => !name.endsWith('reminders'))
+      .filter((name) => !name.endsWith('chores'))
       .sort(),
   );
   for (const { difference } of found.differences) expect(difference).toContain('should be');

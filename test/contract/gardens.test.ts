@@ -15,7 +15,7 @@ import {
 /** Those that show or change what a garden is (docs/api.md, "Shared gardens"). */
 const OF_GARDENS =
   /^\/api\/(plants|plant-summaries|events|photos|care|schedules|insights|locations|changes|import|export)(\/|$)/;
-const FIXTURES = /^\/api\/reminders/;
+const FIXTURES = /^\/api\/chores/;
 const SCOPES: Readonly<Record<string, readonly string[]>> = {
   viewer: ['plants:read', 'insights:read'],
   carer: ['plants:read', 'insights:read', 'events:write'],

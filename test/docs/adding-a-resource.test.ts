@@ -3,10 +3,10 @@ import path from 'node:path';
 
 const ROOT = path.resolve(__dirname, '../..');
 const DOCUMENT = path.join(ROOT, 'docs/adding-a-resource.md');
-const FIXTURE = path.join(ROOT, 'test/fixtures/reminders');
+const FIXTURE = path.join(ROOT, 'test/fixtures/chores');
 
-/** A code block that names a file of the resource: "```ts reminders/model.ts". */
-const BLOCK = /^```ts reminders\/(\S+)\n[^]*?^```$/gm;
+/** A code block that names a file of the resource: "```ts chores/model.ts". */
+const BLOCK = /^```ts chores\/(\S+)\n[^]*?^```$/gm;
 
 /** A file of the fixture as it would stand in plugins/. */
 function shown(file: string): string {
@@ -26,7 +26,7 @@ test('the document has every file of the new resource once', () => {
 test('the document has every file unchanged; make docs regenerates them', () => {
   const rendered = document.replace(
     BLOCK,
-    (_block, file: string) => `\`\`\`ts reminders/${file}\n${shown(file)}\`\`\``,
+    (_block, file: string) => `\`\`\`ts chores/${file}\n${shown(file)}\`\`\``,
   );
   if (process.env['UPDATE_DOCS'] !== undefined) writeFileSync(DOCUMENT, rendered);
   else expect(document).toBe(rendered);

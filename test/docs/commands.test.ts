@@ -22,7 +22,7 @@ import {
 const { REPORTS } = process.env;
 
 /** The collection and path of the example plugin, which is not part of the program. */
-const FIXTURE = 'reminders';
+const FIXTURE = 'chores';
 
 /** Collections that a write reads concurrently, so at any place among its commands. */
 const FENCE = 'migrations';

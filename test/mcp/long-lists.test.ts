@@ -63,7 +63,7 @@ const LISTS: [tool: string, given: object, address: (id: string) => string][] = 
   ['list_schedules', {}, (of) => `/api/plants/${of}/schedules`],
   ['list_photos', {}, () => '/api/photos?'],
   ['list_announcements', {}, () => '/api/announcements'],
-  ['list_reminders', {}, () => '/api/reminders'],
+  ['list_chores', {}, () => '/api/chores'],
 ];
 
 /** The arguments of a call, with the id of a plant if the tool takes one. */
@@ -87,8 +87,8 @@ async function gardenOf(plants: number): Promise<{ caller: Assistant; id: string
   await times(20, async (index) => {
     const mist = { care: 'other', label: `Mist ${index}`, everyDays: 3 };
     await user.post(`/api/plants/${id}/schedules`, mist).expect(201);
-    const reminder = { title: `Turn ${index}`, everyDays: 3 };
-    await user.post('/api/reminders', reminder).expect(201);
+    const chore = { title: `Turn ${index}`, everyDays: 3 };
+    await user.post('/api/chores', chore).expect(201);
   });
   return { caller, id };
 }
