@@ -69,6 +69,8 @@ export async function* rowsOf(
       // The rest of a row that is too wide is one cell.
       ignore_last_delimiters: MAX_COLUMNS + 1,
       info: true,
+      // To find out which one the table uses, it would copy what it has read for each slice of the first line.
+      record_delimiter: ['\r\n', '\n', '\r'],
       relax_column_count: true,
       skip_empty_lines: true,
       // It also removes white space around quotes; within them, it is meant.
