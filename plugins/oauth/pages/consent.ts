@@ -89,8 +89,7 @@ export async function answerConsent(
     : { error: 'access_denied', error_description: 'the person denied access' };
   // The library resumes it only in this session: an answer does not outlive it.
   const { uid } = await request.session();
-  Object.assign(interaction, { result, session: { ...interaction.session, accountId, uid } });
-  await interaction.save(interaction.exp - Math.floor(Date.now() / 1000));
+  await saved(interaction, { result, session: { ...interaction.session, accountId, uid } });
   request.redirect(interaction.returnTo);
 }
 
@@ -130,8 +129,11 @@ async function requestOf(
   const { ctx, provider } = request;
   const interaction = await interactionOf(request);
   const { accountId, loginTs = 0 } = await request.session();
-  const isFresh = interaction.prompt.name !== 'login' || loginTs >= interaction.iat;
-  if (accountId === undefined || !isFresh) {
+  // Times are in whole seconds: whoever was signed in when the app asked may have the same.
+  const isSince = interaction.session === undefined && loginTs >= interaction.iat;
+  if (accountId === undefined || (interaction.prompt.name === 'login' && !isSince)) {
+    // Another person may sign in.
+    if (interaction.session) await saved(interaction, { session: undefined });
     request.redirect(`/sign-in?return=${encodeURIComponent(ctx.path)}`);
     return undefined;
   }
@@ -139,6 +141,10 @@ async function requestOf(
   if (!client) throw new PageFault('expired');
   const scopes = namesIn(interaction, all);
   return { interaction, client, accountId, signedInAt: loginTs, scopes };
+}
+
+async function saved(interaction: Interaction, changes: object): Promise<void> {
+  await Object.assign(interaction, changes).save(interaction.exp - Math.floor(Date.now() / 1000));
 }
 
 /** @throws PageFault if the request has expired, or another browser started it */

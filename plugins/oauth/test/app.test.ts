@@ -1,7 +1,9 @@
 import * as oauth from 'oauth4webapi';
 
+import { resetClock, setClock } from '../../../test/support/clock';
 import { startService, userOf } from '../../../test/support/program';
 import type { TestService } from '../../../test/support/service';
+import { bodyOf } from '../../../test/support/shapes';
 import { Browser } from './support/browser';
 import { person } from './support/people';
 import { Phone } from './support/phone';
@@ -11,6 +13,7 @@ let service: TestService;
 beforeAll(async () => {
   service = await startService();
 });
+afterEach(resetClock);
 afterAll(() => service.close());
 
 const CALLBACK = 'com.example.ferns:/callback';
@@ -82,4 +85,36 @@ test('a phone with a private scheme signs in, and repeats a refresh whose respon
   const again = await refresh(renewed.refresh_token);
   await status(again.access_token).expect(200);
   expect(again.refresh_token).not.toBe(tokens.refresh_token);
+});
+
+describe('in a browser in which somebody is signed in, prompt=login', () => {
+  test.each([0, 1, 3600])('lets another person sign in, %i s later', async (seconds) => {
+    const [ada, ben] = [await person(service), await person(service)];
+    const phone = await Phone.register(service, ada);
+    const start = Date.now();
+    setClock(start);
+    await phone.tokens();
+    setClock(start + seconds * 1000);
+    let page = await phone.browser.go(phone.asks({ prompt: 'login' }));
+    expect(page.url.pathname).toBe('/sign-in');
+    page = await phone.browser.submit(page, { ...ben });
+    expect(page.text).toContain(ben.name);
+    const { url } = await phone.browser.submit(page, { answer: 'allow' });
+    const answer = await phone.exchange(url.searchParams.get('code') ?? '').expect(200);
+    const { access_token } = bodyOf(answer);
+    const account = await userOf(service.url, '', String(access_token)).get('/api/account');
+    expect(bodyOf(account)['userId']).toBe(ben.name);
+  });
+
+  test('is not answered by going back instead of signing in', async () => {
+    const phone = await Phone.register(service, await person(service));
+    const start = Date.now();
+    setClock(start);
+    await phone.tokens();
+    setClock(start + 1000);
+    const asked = await phone.browser.go(phone.asks({ prompt: 'login' }), { follow: false });
+    for (let visits = 0; visits < 3; visits += 1) {
+      expect((await phone.browser.go(asked.url)).url.pathname).toBe('/sign-in');
+    }
+  });
 });
