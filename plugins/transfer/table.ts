@@ -106,6 +106,7 @@ export async function* rowsOf(
       }
       yield { line, fields };
     }
+    if (!columnFields) errors.add('csv', 'has only empty lines');
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     // Only the message of the error says where the quote is.
@@ -150,15 +151,15 @@ function fieldsOf(
   return errors.count === 0 ? fields : undefined;
 }
 
-/** The delimiter that is most frequent in the headings, outside of quotes. */
+/** The delimiter that is most frequent in the headings, outside of quotes, or else in empty lines. */
 function delimiterOf(csv: string): string {
   const unquoted = csv
     // It has no headings.
     .replace(/^[\s,;]*[\r\n]/, '')
     .slice(0, MAX_HEADINGS)
     .replace(/"(?:[^"]|"")*"/g, '');
-  const [first = ''] = unquoted.split(/[\r\n]/, 1);
-  const count = (delimiter: string): number => first.split(delimiter).length;
+  const [first] = unquoted.split(/[\r\n]/, 1);
+  const count = (delimiter: string): number => (first || csv).split(delimiter).length;
   return DELIMITERS.reduce((best, each) => (count(each) > count(best) ? each : best));
 }
 

@@ -254,6 +254,28 @@ test.each<[string, Buffer]>([
   expectError(zipped, 400, 'invalid_text', message);
 });
 
+test.each([
+  ';;;',
+  ';;;\r\n;;;\r\n',
+  '\n \n;;;\n',
+  ',,,\n,,,',
+  ' ; \n;',
+  ',',
+  '\ufeff;;\n',
+  ';\t;\n',
+])('a table of delimiters alone has only empty lines: %j', async (csv) => {
+  const message = /^csv has only empty lines\.$/;
+  expectError(await send(utf8(csv)), 400, 'validation_error', message);
+  const json = await user.post('/api/import', { csv });
+  expectError(json, 400, 'validation_error', message);
+  expect(bodyOf(json)['details']).toEqual([{ field: 'csv', message: 'csv has only empty lines.' }]);
+});
+
+test('a table without plants, as the export of an empty garden, adds none', async () => {
+  const { text } = await user.get('/api/export?format=csv').expect(200);
+  expect(bodyOf(await send(utf8(text)).expect(201))).toEqual({ plants: 0, events: 0 });
+});
+
 test('a compressed body that is cut short is not called JSON', async () => {
   const cut = gzipSync(utf8(UMLAUTS)).subarray(0, 20);
   const answer = await send(cut, { 'Content-Encoding': 'gzip' });
