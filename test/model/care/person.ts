@@ -8,6 +8,7 @@ import type { TestService } from '../../support/service';
 import { same } from '../actor';
 import { dayAfter } from '../days';
 import { order } from '../model';
+import { sameByGuide } from './guide';
 import { type Item, PlainCare } from './plain-care';
 import { PLACES, withoutNull, type Write, ZONES } from './writes';
 
@@ -230,7 +231,9 @@ export class Person {
       same(status, 200, query);
       return records(record(body)['items']);
     };
-    same(await get('dueBy=9999-12-31'), oracle.items(), 'due care');
+    const items = await get('dueBy=9999-12-31');
+    same(items, oracle.items(), 'due care');
+    for (const { copy } of this.#devices) sameByGuide(copy, oracle.timezone, items);
     const to = dayAfter(oracle.today(), 50);
     same(await get(`to=${to}`), oracle.items(to), 'care to come');
   }
