@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { fieldError } from '../../src/core/errors';
 import { idText } from '../../src/core/ids';
 import { addDays, calendarOf } from '../../src/core/time';
 import type { Transaction } from '../../src/data/writing/transaction';
 import { type BulkCare, MAX_AT_ONCE, unknownSchedule } from '../events';
 import { plantArchived, unknownPlant } from '../plants';
-import { type Decision, type History, isEnded, type Standing, standing } from './acts';
+import { type Decision, type History, isEnded, standing } from './acts';
 import { dueBy } from './agenda';
 import { type CaringSchedule, type Need, timed, todayOf, typeOf } from './needs';
 import { LAST_DAY } from './schedules/days';
@@ -97,13 +99,14 @@ export class CareActions {
     { at, dueOn, ...body }: CareChoice & Decided,
     what: Pick<Decision, 'until'>,
   ): Promise<Postponed> {
-    const { now, revision, account } = tx;
+    const { now, revision, account, by } = tx;
     const decision: Decision = {
       ...(at ? { at } : { at: now, revision }),
       ...what,
       zone: account.timezone,
       ...(dueOn !== undefined && { dueOn }),
       ...(isOfSeveral(body) && { ofSeveral: true }),
+      ...(by && { by }),
     };
     const { needs } = await this.#choose(tx, body);
     const mayBeDue = ({ history }: Need): boolean => isEverDue(history, decision);
@@ -118,7 +121,7 @@ export class CareActions {
     for (const { history, ...need } of needs) {
       const after = { ...need, ...timed({ ...history, acts: [...history.acts, decision] }) };
       all.push(after);
-      (isSame(need.standing, after.standing) ? unchanged : changed).push(after);
+      (isDeepStrictEqual(need.standing, after.standing) ? unchanged : changed).push(after);
     }
     await this.#care.decide(tx, changed, decision, true);
     await this.#care.decide(tx, unchanged, decision, false);
@@ -184,8 +187,4 @@ function isEverDue(history: History, decision: Decision): boolean {
     if (act === decision) isDue = day !== undefined;
   });
   return isDue;
-}
-
-function isSame(a: Standing, b: Standing): boolean {
-  return a.until === b.until && a.skippedOn === b.skippedOn;
 }

@@ -1,3 +1,4 @@
+import type { Author } from '../../src/core/identity';
 import { calendarOf, type DatedMoment } from '../../src/core/time';
 import { canonicalJson } from '../../src/core/values';
 import { firstDueDay, type Rule } from './schedules/days';
@@ -19,6 +20,8 @@ export interface Decision extends Moment {
   zone: string;
   /** Only if the care is due on this day. */
   dueOn?: string;
+  /** Only if another than the owner decided. */
+  by?: Author;
   /** Of several, only care that is due is skipped, and none is brought forward. */
   ofSeveral?: true;
 }
@@ -38,6 +41,8 @@ export interface Standing {
   until: string | null;
   /** Care was skipped, and counts as done on this day. */
   skippedOn: string | null;
+  /** Who decided that, unless it was the owner. */
+  by?: Author;
 }
 
 export const NOTHING: Standing = { until: null, skippedOn: null };
@@ -110,16 +115,17 @@ function timeline({ rule, acts, stored }: History): { act: Decision; rule: Rule 
 }
 
 function decided(before: Standing, act: Decision, dueOn: string | undefined): Standing {
-  const { until, ofSeveral = false } = act;
+  const { until, ofSeveral = false, by } = act;
+  const who = by && { by };
   if (act.dueOn !== undefined && act.dueOn !== dueOn) return before;
   if (until === null) return NOTHING;
   if (until !== undefined) {
     const isPutOff = dueOn !== undefined && dueOn < until;
-    return isPutOff || !ofSeveral ? { until, skippedOn: null } : before;
+    return isPutOff || !ofSeveral ? { until, skippedOn: null, ...who } : before;
   }
   const on = calendarOf(act.zone)(act.at);
   if (dueOn === undefined || (ofSeveral && dueOn > on)) return before;
-  return { until: null, skippedOn: dueOn > on ? dueOn : on };
+  return { until: null, skippedOn: dueOn > on ? dueOn : on, ...who };
 }
 
 /** By moment; two of the same moment have an order too, whichever arrived first. */

@@ -2,6 +2,7 @@ import Joi from 'joi';
 
 import { idText } from '../../src/core/ids';
 import { day, id, integer, named, nullable, oneOf, text, timestamp } from '../../src/fields/joi';
+import { importedAuthor } from '../events';
 import { RECURRING_TYPES, type RecurringCare } from '../plants';
 import { type Act, MAX_ACTS } from './acts';
 import { RULE_FIELDS } from './schedules/days';
@@ -35,6 +36,7 @@ const act = Joi.object({
   zone: text({ min: 1, max: 64 }).description('The time zone of the account then'),
   dueOn: day(),
   ofSeveral: Joi.boolean().valid(true),
+  by: importedAuthor,
   rule: Joi.object(
     Object.fromEntries(RULE_FIELDS.map((name) => [name, schedule.patchBody.extract(name)])),
   ).description('Of a change of the rule: what held until then'),

@@ -98,7 +98,7 @@ export function typeOf(care: Care): EventType {
 export function itemOf(need: Need, dueOn: string, today: string): CareItem {
   const { plant, schedule, care, history, standing } = need;
   const { rule, last } = history;
-  const { until } = standing;
+  const { until, by } = standing;
   return {
     plantId: idText(plant._id),
     plantName: plant.name,
@@ -112,5 +112,6 @@ export function itemOf(need: Need, dueOn: string, today: string): CareItem {
     scheduleId: schedule ? idText(schedule._id) : null,
     care,
     label: schedule?.label ?? null,
+    ...(by && until === dueOn && { by }),
   };
 }

@@ -1,5 +1,6 @@
 import Joi from 'joi';
 
+import type { Author } from '../../src/core/identity';
 import {
   day,
   id,
@@ -14,6 +15,7 @@ import {
   named,
 } from '../../src/fields/joi';
 import {
+  author,
   type EventType,
   eventType,
   type EventView,
@@ -39,6 +41,7 @@ export interface CareItem {
   scheduleId: string | null;
   care: Care;
   label: string | null;
+  by?: Author;
 }
 
 const ITEM = {
@@ -56,7 +59,9 @@ const ITEM = {
   label: nullable(text()),
 };
 
-const anyOfItem = Joi.object<CareItem>(ITEM);
+const BY = { by: author };
+
+const anyOfItem = Joi.object<CareItem>({ ...ITEM, ...BY });
 export const careItem = anyOfItem.fork(Object.keys(ITEM), (field) => field.required());
 
 export interface DueCare {

@@ -4,7 +4,7 @@ import type { Calendar } from '../../src/core/time';
 import type { StoredId } from '../../src/core/ids';
 import type { ChangedList } from '../../src/data/changes/changes';
 import { day, id, nullable } from '../../src/fields/joi';
-import { eventType } from '../events';
+import { author, eventType } from '../events';
 import { type PlantDocument, RECURRING_CARE, type RecurringCare } from '../plants';
 import type { Act, History, Standing, StoredSnooze } from './acts';
 import type { Rule } from './schedules/days';
@@ -109,7 +109,8 @@ export function historyOfSchedule(schedule: SnoozedSchedule): History {
 }
 
 /** A snooze or skip in `GET /api/changes`. */
-export interface SnoozeView extends Partial<Pick<Standing, 'skippedOn'>>, Pick<Standing, 'until'> {
+export interface SnoozeView
+  extends Partial<Pick<Standing, 'skippedOn'>>, Pick<Standing, 'until' | 'by'> {
   plantId: string;
   type: string;
   scheduleId?: string;
@@ -137,6 +138,7 @@ export function snoozeChanges(
       until: nullable(day()).required().description('null for a skip'),
       scheduleId: id().description('Only for a schedule'),
       skippedOn: day().description('Only for a skip: the care counts as done on this day'),
+      by: author,
     }),
     // A list of the kind `plant` gets plants.
     present: (tenant, plants) =>

@@ -21,6 +21,7 @@ import { eventView } from './schema';
 import { EventService } from './service';
 
 export {
+  author,
   createEvent,
   event,
   type CreateEvent,
@@ -30,6 +31,7 @@ export {
   type EventType,
   type EventView,
   eventView,
+  importedAuthor,
   growthUnit,
   type GrowthUnit,
   logCare,

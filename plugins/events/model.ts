@@ -19,6 +19,12 @@ export const LIVE_INDEXES = {
   logged: { userId: 1, createdAt: -1, _id: 1 },
 } as const;
 
+/** A member as they were; the record of the member may be gone. */
+const AUTHOR = new Schema(
+  { id: { type: String }, name: { type: String, required: true } },
+  { _id: false, id: false },
+);
+
 /** The quota of events, deleted ones included. */
 export const EVENT_QUOTA = 'events';
 
@@ -29,6 +35,7 @@ export const eventModel = accountModel<EventDocument>(
       ...event.paths,
       deletedAt: { type: Date },
       scheduleId: { type: IdType },
+      by: { type: AUTHOR },
       photos: { type: [{ _id: false, photoId: { type: IdType, required: true } }] },
     },
     { collection: 'events' },

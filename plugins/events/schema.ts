@@ -1,6 +1,7 @@
 import Joi from 'joi';
 
 import { DAY_MS } from '../../src/core/time';
+import type { Author } from '../../src/core/identity';
 import type { StoredId } from '../../src/core/ids';
 import type { CreateBody, Document, PatchBody, View } from '../../src/fields/field';
 import {
@@ -48,6 +49,22 @@ export type GrowthUnit = (typeof GROWTH_UNITS)[number];
 export const eventType = named('EventType', oneOfSchema(EVENT_TYPES));
 export const growthUnit = named('GrowthUnit', oneOfSchema(GROWTH_UNITS));
 
+export const author = named(
+  'Author',
+  Joi.object<Author, true>({
+    id: id().description('The id of the member; missing after an import'),
+    name: textSchema().required().example('Ben next door'),
+  }).description('The member who did it; missing if it was the owner of the garden'),
+);
+
+export const importedAuthor = named(
+  'ImportedAuthor',
+  Joi.object<Author, true>({
+    id: id().description('Not kept'),
+    name: textSchema({ min: 1, max: 60 }).required().example('Ben next door'),
+  }).description('Who did it, if it was not the owner of the garden'),
+);
+
 /** The most photos of an event. */
 const MAX_PHOTOS = 20;
 
@@ -83,7 +100,11 @@ type Body = CreateBody<typeof event.fields>;
 export type CreateEvent = Omit<Body, 'occurredAt'> &
   Partial<Pick<Body, 'occurredAt'>> & { isJournal?: boolean };
 export type UpdateEvent = PatchBody<typeof event.fields>;
-export type EventView = View<typeof event.fields> & { photos: PhotoView[]; scheduleId?: string };
+export type EventView = View<typeof event.fields> & {
+  photos: PhotoView[];
+  scheduleId?: string;
+  by?: Author;
+};
 
 export interface EventDocument extends Document<typeof event.fields> {
   /** Set once the event is deleted (docs/specification.md, 3). */
@@ -91,6 +112,8 @@ export interface EventDocument extends Document<typeof event.fields> {
   photos: { photoId: StoredId }[];
   /** Only if the event was for one. */
   scheduleId?: StoredId;
+  /** Only if another than the owner logged it, as they were then. */
+  by?: Author;
 }
 
 /** Defaults depend on other fields and on the moment (docs/specification.md, 2.5). */
@@ -113,6 +136,7 @@ export const eventView = named(
   withKeys<EventView>(event.view, {
     photos: Joi.array().items(photoView).required(),
     scheduleId: id().description('The schedule that this care was for, if any'),
+    by: author,
   }),
 );
 

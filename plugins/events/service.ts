@@ -18,7 +18,7 @@ import {
   type EventView,
   type UpdateEvent,
 } from './schema';
-import type { Account } from '../../src/core/identity';
+import type { Account, Author } from '../../src/core/identity';
 import { calendarOf } from '../../src/core/time';
 
 /** Single events, and bulk inserts for other plugins. */
@@ -188,12 +188,15 @@ export function dayFor({ timezone }: Account, occurredAt: Date): string {
   return calendarOf(timezone)(occurredAt);
 }
 
+/** For whom an event is logged, when, and by whom unless it is the owner. */
+type NewlyLogged = Pick<Transaction, 'userId' | 'account' | 'now'> & { by?: Author | undefined };
+
 /**
  * The document of a new event of a plant, which by default happened now. The caller checks that its
  * photos are the account's.
  */
 export function newEvent(
-  { userId, account, now }: Pick<Transaction, 'userId' | 'account' | 'now'>,
+  { userId, account, now, by }: NewlyLogged,
   plantId: string,
   body: CreateEvent,
 ): EventDocument {
@@ -213,6 +216,7 @@ export function newEvent(
     deletedAt: null,
     photos: photoReferences(body.photoIds ?? []),
     ...(body.scheduleId && { scheduleId: toStoredId(body.scheduleId) }),
+    ...(by && { by }),
   };
 }
 

@@ -82,6 +82,6 @@ export function leftAt(now: Date) {
 }
 
 /** A member, as those who see what they did know them. */
-export function authorOf({ _id, name }: MemberDocument): Author {
+export function authorOf({ _id, name }: MemberDocument): Required<Author> {
   return { id: idText(_id), name };
 }

@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from '../../src/core/async';
-import type { Account } from '../../src/core/identity';
+import type { Account, Author } from '../../src/core/identity';
 import { copyId, idText, newId, type StoredId, toStoredId } from '../../src/core/ids';
 import { calendarOf, type DatedMoment, laterOf } from '../../src/core/time';
 import { fieldsOfKept, schedule, type ScheduleDocument } from '../care';
@@ -23,6 +23,8 @@ interface Importing {
   userId: string;
   account: Account;
   now: Date;
+  /** The member who imports it into the garden of another. */
+  by?: Author | undefined;
 }
 
 /** The stored form of a garden, without what the account has already. */
@@ -145,22 +147,38 @@ class GardenDocuments {
     if (this.#isPart && id !== undefined) document.originalId = toStoredId(id);
     for (const each of snoozes) {
       const of = each.scheduleId === undefined ? document : own.get(each.scheduleId.toLowerCase());
-      if (of) Object.assign(of, fieldsOfKept(each));
+      const acts = each.acts?.map((act) => ('rule' in act ? act : this.#asCopied(act)));
+      if (of) Object.assign(of, fieldsOfKept({ ...each, ...(acts && { acts }) }));
     }
     this.made.plants.push(document);
   }
 
   #eventOf(plantId: string, given: ImportedEvent): EventDocument {
-    const { id, photoIds = [], createdAt, updatedAt, occurredOn, scheduleId: _, ...fields } = given;
+    const {
+      id,
+      photoIds = [],
+      createdAt,
+      updatedAt,
+      occurredOn,
+      scheduleId: _,
+      ...fields
+    } = this.#asCopied(given);
     const shown = photoIds.map((each) => this.#photoIdOf(each, plantId));
     const event = newEvent(this.#importing, plantId, { ...fields, photoIds: shown });
     return {
       ...event,
+      ...(fields.by && { by: fields.by }),
       ...(id !== undefined && { _id: this.#idOf(id, plantId) }),
       createdAt: createdAt ?? event.createdAt,
       updatedAt: updatedAt ?? event.updatedAt,
       occurredOn: occurredOn ?? event.occurredOn,
     };
+  }
+
+  /** The member who imports it did it, or else who is named: an id is of another garden. */
+  #asCopied<T extends { by?: Author }>({ by: given, ...rest }: T): Omit<T, 'by'> & { by?: Author } {
+    const by = this.#importing.by ?? (given && { name: given.name });
+    return by ? { ...rest, by } : rest;
   }
 
   /** The id of a photo that the plant or one of its events shows. */

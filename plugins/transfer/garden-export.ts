@@ -176,6 +176,7 @@ function eventOf(document: EventDocument, known: ReadonlySet<string>): object {
       ...event.toView(document),
       ...(document.scheduleId && { scheduleId: idText(document.scheduleId) }),
       ...(photoIds.length > 0 && { photoIds }),
+      by: document.by,
     },
     EVENT_FIELDS,
   );

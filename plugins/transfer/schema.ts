@@ -1,5 +1,6 @@
 import Joi from 'joi';
 
+import type { Author } from '../../src/core/identity';
 import { descriptionOf } from '../../src/fields/description';
 import {
   checkedLater,
@@ -21,7 +22,7 @@ import {
   MAX_SCHEDULES,
   MAX_SNOOZES,
 } from '../care';
-import { type CreateEvent, createEvent } from '../events';
+import { type CreateEvent, createEvent, importedAuthor } from '../events';
 import { type CreatePhoto, photo } from '../photos';
 import { archiveReason, type ArchiveReason, type CreatePlant, plant } from '../plants';
 
@@ -40,7 +41,7 @@ interface Own {
 export type Crop = Record<'cropX' | 'cropY' | 'cropWidth' | 'cropHeight', number>;
 
 export type ImportedPhoto = Omit<CreatePhoto, 'plantId'> & Partial<Crop> & Own;
-export type ImportedEvent = CreateEvent & Own & { occurredOn?: string };
+export type ImportedEvent = CreateEvent & Own & { occurredOn?: string; by?: Author };
 export type PlantFields = CreatePlant & {
   createdAt?: Date;
   archivedAt?: Date;
@@ -90,6 +91,7 @@ export const importedEvent = named(
     occurredOn: day().description(
       "The calendar day of occurredAt where it happened; by default in the account's time zone",
     ),
+    by: importedAuthor,
     createdAt,
     updatedAt,
   }),

@@ -67,9 +67,10 @@ export interface Principal {
   isSession?: true;
 }
 
-/** Who did something in the garden of another, as its owner knows them. */
+/** Who did something in the garden of another, as its owner called them then. */
 export interface Author {
-  id: string;
+  /** Missing in what was copied from another account. */
+  id?: string;
   name: string;
 }
 
@@ -77,7 +78,7 @@ export interface Author {
 export interface Garden {
   /** Its owner's, as it is now. */
   account: Account;
-  by: Author;
+  by: Required<Author>;
   role: string;
   /** The scopes of the role. */
   scopes: ReadonlySet<string>;

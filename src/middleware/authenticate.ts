@@ -105,5 +105,5 @@ export function actingOf(ctx: Context): Acting {
   const actor: Acting['actor'] = isSession
     ? { type: 'person', account: account.id }
     : { type: 'token', account: account.id, token: token.id, ...where };
-  return { actor, source: sourceOf(ctx) };
+  return { actor, source: sourceOf(ctx), by: garden?.by };
 }

@@ -30,6 +30,7 @@ export function viewOf(document: EventDocument, photos: PhotoView[]): EventView 
   // Not a copy, which would cost as much as the view itself.
   const view: EventView = Object.assign(event.toView(document), { photos });
   if (document.scheduleId) view.scheduleId = idText(document.scheduleId);
+  if (document.by) view.by = document.by;
   return view;
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import type { CallSource } from '../../core/identity';
+import type { Author, CallSource } from '../../core/identity';
 import { canonicalJson } from '../../core/values';
 
 /**
@@ -24,6 +24,8 @@ export function chainOf({ actor }: Acting, userId: string): string {
 export interface Acting {
   actor: Actor;
   source?: CallSource | undefined;
+  /** Who it is to the owner of the garden, if it is another's. Not in the log, which has the account. */
+  by?: Author | undefined;
 }
 
 /** An act. It never contains secrets, nor texts of people. */

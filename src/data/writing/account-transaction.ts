@@ -1,6 +1,6 @@
 import type { ClientSession } from 'mongoose';
 
-import type { Account } from '../../core/identity';
+import type { Account, Author } from '../../core/identity';
 import type { Recorded } from '../audit/audit-log';
 import type { Act, Acting } from '../audit/entry';
 import type { Quotas } from '../model/quotas';
@@ -54,6 +54,10 @@ export class AccountTransaction implements Transaction {
     this.#open = open;
     this.#acting = acting;
     this.#dependencies = dependencies;
+  }
+
+  get by(): Author | undefined {
+    return this.#acting.by;
   }
 
   async emit<Payload>(event: DomainEvent<Payload>, payload: Payload): Promise<void> {

@@ -1,6 +1,6 @@
 import type { ClientSession } from 'mongoose';
 
-import type { Account } from '../../core/identity';
+import type { Account, Author } from '../../core/identity';
 import type { Act, Acting } from '../audit/entry';
 
 /** A transaction on the data of one account. Queries take it as their tenant. */
@@ -12,6 +12,8 @@ export interface Transaction {
   readonly now: Date;
   /** The revision of the account once this is committed; every later one is greater. */
   readonly revision: number;
+  /** Who acts, if the garden is another's. */
+  readonly by: Author | undefined;
   /** Calls the listeners of all plugins, in the order of the plugins. */
   emit<Payload>(event: DomainEvent<Payload>, payload: Payload): Promise<void>;
   /**
