@@ -15,7 +15,7 @@ import { toolRows, pluginsUnderTest, startService } from '../support/program';
 
 /** The maximum length of the program's own list of tools, in characters. */
 const LONGEST_LIST = 40_000;
-const OF_FIXTURES = /_reminders?$/;
+const OF_FIXTURES = /_chores?$/;
 
 const clientInfo = { name: 'test', version: '1' };
 
@@ -94,7 +94,7 @@ test('every tool has all annotations, and they are true', () => {
   };
   expect(hints['list_plants']).toEqual(read);
   expect(hints['get_insights']).toEqual(read);
-  const create = { ...read, readOnlyHint: false, idempotentHint: false };
+  const create = { ...read, readOnlyHint: false, idempotentHint: undefined };
   expect(hints['create_event']).toEqual(create);
   const change = { ...read, readOnlyHint: false, destructiveHint: true };
   expect(hints['update_plant']).toEqual(change);

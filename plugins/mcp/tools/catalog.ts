@@ -79,7 +79,8 @@ function catalogTool(
         readOnlyHint: method === 'GET',
         // A change overwrites data, rather than only adding to it.
         destructiveHint: method === 'PATCH' || operation.response.schema === success,
-        idempotentHint: method !== 'POST',
+        // False by default, unlike the others.
+        ...(method !== 'POST' && { idempotentHint: true }),
         openWorldHint: false,
       },
     },
