@@ -160,9 +160,9 @@ test('copies get plants whose care was put off, and none that stay as they are',
 });
 
 describe('what 1.2.0 stored stands as it did', () => {
-  const store = (fields: object) =>
+  const store = (fields: object, collection = 'plants') =>
     service.app.database.connection
-      .collection('plants')
+      .collection(collection)
       .updateOne({ userId: user.id }, { $set: fields });
 
   test('a snooze until care is done after it was set', async () => {
@@ -191,5 +191,24 @@ describe('what 1.2.0 stored stands as it did', () => {
     expect(await dueOn()).toEqual(['2026-03-17']);
     await user.delete(`/api/events/${id}`).expect(200);
     expect(await dueOn()).toEqual(['2026-03-09']);
+  });
+
+  test('a skip and a snooze of a schedule, until later care, which may be undone', async () => {
+    const { id: scheduleId } = await user.schedule(fern, {
+      weekdays: ['mon'],
+      startOn: '2026-03-09',
+    });
+    const water = (day: string) => {
+      return user.event(fern, { occurredAt: `${day}T11:00:00Z`, scheduleId });
+    };
+    await store({ snoozedUntil: null, skippedOn: '2026-03-16', snoozedAt: null }, 'schedules');
+    await water('2026-03-12');
+    expect(await dueOn()).toEqual(['2026-03-23']);
+    const snoozedAt = new Date('2026-03-13T10:00:00Z');
+    await store({ snoozedUntil: '2026-03-20', skippedOn: null, snoozedAt }, 'schedules');
+    const { id } = await water('2026-03-13');
+    expect(await dueOn()).toEqual(['2026-03-16']);
+    await user.delete(`/api/events/${id}`).expect(200);
+    expect(await dueOn()).toEqual(['2026-03-20']);
   });
 });
