@@ -81,7 +81,7 @@ export default definePlugin<Plants>({
         changedList(plantModel, {
           view: plantView,
           embeds: { kind: 'photo', field: 'primaryPhotoId' },
-          present: (tenant, documents) => plants.present(tenant, documents),
+          present: (tenant, documents) => plants.views.of(tenant, documents),
         }),
       ],
     };

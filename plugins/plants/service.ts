@@ -29,6 +29,7 @@ import {
   type SummaryView,
   type UpdatePlant,
 } from './schema';
+import { PlantViews } from './views';
 
 const BRIEF_FIELDS = ['name', 'species', 'createdAt', 'archivedAt'] as const;
 
@@ -48,6 +49,7 @@ const SUMMARY_FIELDS = [...Object.keys(plantSummary.paths), 'archivedAt', 'archi
 export class PlantService {
   readonly places;
   readonly care;
+  readonly views;
   readonly #archive;
   readonly #lists;
   readonly #model;
@@ -56,6 +58,7 @@ export class PlantService {
 
   constructor(host: Host, photos: Photos) {
     this.#photos = photos;
+    this.views = new PlantViews(photos);
     this.#model = host.model(plantModel);
     this.places = new Places(this.#model);
     this.care = new PlantCare(this.#model);
@@ -67,7 +70,7 @@ export class PlantService {
   /** Lists plants, a batch at a time. */
   async *list(account: Account, query: PlantListQuery): AsyncGenerator<PlantView[]> {
     for await (const batch of this.#lists.batches(account, query)) {
-      yield await this.present({ userId: account.id }, batch);
+      yield await this.views.of({ userId: account.id }, batch);
     }
   }
 
@@ -80,7 +83,7 @@ export class PlantService {
 
   /** @throws ApiError plant_not_found */
   async get(tenant: Tenant, id: string): Promise<PlantView> {
-    return this.#presentOne(tenant, await this.#plants.get(tenant, id));
+    return this.views.ofOne(tenant, await this.#plants.get(tenant, id));
   }
 
   /** @throws ApiError photo_not_found for a primary photo that is not the account's */
@@ -90,7 +93,7 @@ export class PlantService {
     await this.#showPrimary(tx, plantId, body);
     const created = await this.#plants.create(tx, body, { _id });
     await tx.emit(plantCreated, { plantId, name: created.name });
-    return this.#presentOne(tx, created);
+    return this.views.ofOne(tx, created);
   }
 
   /** Changes the given fields, or nothing if none is given. @throws ApiError plant_not_found */
@@ -99,17 +102,17 @@ export class PlantService {
     const changed = await this.#plants.update(tx, id, body, before);
     await this.#showPrimary(tx, id, body);
     await tx.emit(plantsChanged, { plantIds: [id], change: body, before });
-    return this.#presentOne(tx, changed);
+    return this.views.ofOne(tx, changed);
   }
 
   /** @throws ApiError as {@link Archive.archive} */
   async archive(tx: Transaction, id: string, body: ArchivePlant): Promise<PlantView> {
-    return this.#presentOne(tx, await this.#archive.archive(tx, id, body));
+    return this.views.ofOne(tx, await this.#archive.archive(tx, id, body));
   }
 
   /** @throws ApiError as {@link Archive.unarchive} */
   async unarchive(tx: Transaction, id: string): Promise<PlantView> {
-    return this.#presentOne(tx, await this.#archive.unarchive(tx, id));
+    return this.views.ofOne(tx, await this.#archive.unarchive(tx, id));
   }
 
   /** Deletes a plant for good. @throws ApiError plant_not_found */
@@ -232,26 +235,6 @@ export class PlantService {
     { primaryPhotoId: photoId }: UpdatePlant,
   ): Promise<void> {
     if (photoId) await this.#photos.showIn(tx, plantId, [photoId], 'primaryPhotoId');
-  }
-
-  async #presentOne(tenant: Tenant, document: PlantDocument): Promise<PlantView> {
-    const [view] = await this.present(tenant, [document]);
-    if (!view) throw new Error('One plant was presented as none.');
-    return view;
-  }
-
-  /** The views of some plants, in their order. */
-  async present(tenant: Tenant, documents: readonly PlantDocument[]): Promise<PlantView[]> {
-    const ids = documents.flatMap(({ primaryPhotoId }) => primaryPhotoId ?? []);
-    const photos = await this.#photos.byIds(tenant, ids);
-    return documents.map((document) => {
-      const view: PlantView = plant.toView(document);
-      const primaryPhoto =
-        view.primaryPhotoId === null ? undefined : photos.get(view.primaryPhotoId);
-      // Not a copy, which would cost as much as the view itself.
-      if (primaryPhoto) view.primaryPhoto = primaryPhoto;
-      return document.archivedAt ? Object.assign(view, archivedOf(document)) : view;
-    });
   }
 }
 

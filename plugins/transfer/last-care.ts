@@ -16,19 +16,19 @@ export class LastCareEvents {
   }
 
   /** The fields of a plant with the events of its last care in place of the days. */
-  taken<T extends LastCare>(
+  withEvents<T extends LastCare>(
     { lastWatered, lastFertilized, ...fields }: T,
     errors: ValidationErrors,
   ): Omit<T, keyof LastCare> & { events: ImportedEvent[] } {
     const events = [
-      ...this.on('lastWatered', lastWatered, { type: 'watered' }, errors),
-      ...this.on('lastFertilized', lastFertilized, { type: 'fertilized' }, errors),
+      ...this.eventsOn('lastWatered', lastWatered, { type: 'watered' }, errors),
+      ...this.eventsOn('lastFertilized', lastFertilized, { type: 'fertilized' }, errors),
     ];
     return { ...fields, events };
   }
 
   /** The event of care on a day, if one is given. */
-  on(
+  eventsOn(
     field: string,
     occurredOn: string | undefined,
     event: Pick<ImportedEvent, 'type' | 'text' | 'scheduleId'>,

@@ -113,7 +113,10 @@ export const plantFields = withKeys<PlantFields>(plant.createBody, {
   archiveReason: archiveReason.description('By default other, if archivedAt is set'),
 });
 
-const PAST = 'in the past or today';
+/** The day of the last care of a kind. */
+export function lastDay(what: string): Joi.StringSchema {
+  return day().description(`The day of the last ${what}, in the past or today`);
+}
 
 /** The days of a plant's last care, each of which becomes an event. */
 export interface LastCare {
@@ -121,8 +124,8 @@ export interface LastCare {
   lastFertilized?: string;
 }
 export const lastCare = {
-  lastWatered: day().description(`The day of the last watering, ${PAST}`),
-  lastFertilized: day().description(`The day of the last feeding, ${PAST}`),
+  lastWatered: lastDay('watering'),
+  lastFertilized: lastDay('feeding'),
 };
 
 /** The fields of a line of CSV. */

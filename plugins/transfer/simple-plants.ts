@@ -2,14 +2,20 @@ import Joi from 'joi';
 
 import type { Account } from '../../src/core/identity';
 import { idText, newId } from '../../src/core/ids';
-import { day, id, integer, named, withKeys } from '../../src/fields/joi';
+import { id, integer, named, withKeys } from '../../src/fields/joi';
 import { ValidationErrors } from '../../src/fields/validation';
 import { createSchedule, type CreateSchedule, MAX_SCHEDULES, typeOf } from '../care';
 import { type CreatePlant, plant } from '../plants';
 import type { ImportedPlants } from './garden-import';
 import { LastCareEvents } from './last-care';
 import { addRuleFaults } from './rule-faults';
-import { type ImportedGarden, type ImportedSchedule, lastCare, type LastCare } from './schema';
+import {
+  type ImportedGarden,
+  type ImportedSchedule,
+  lastCare,
+  type LastCare,
+  lastDay,
+} from './schema';
 
 /** The most plants of one call. */
 export const MAX_SIMPLE_PLANTS = 50;
@@ -41,7 +47,7 @@ const simplePlant = Joi.object<SimplePlant>({
   schedules: Joi.array()
     .items(
       withKeys<SimpleSchedule>(createSchedule, {
-        lastDone: day().description('The day of the last such care, in the past or today'),
+        lastDone: lastDay('such care'),
       }),
     )
     .max(MAX_SCHEDULES)
@@ -79,14 +85,14 @@ export function gardenOfSimple(
   const care = new LastCareEvents(timezone, now);
   const imported = plants.map(({ schedules = [], ...given }, at) => {
     const path = `plants[${at}].`;
-    const { events, ...fields } = care.taken(given, errors.at({ path }));
+    const { events, ...fields } = care.withEvents(given, errors.at({ path }));
     const own = schedules.map(({ lastDone, ...rule }, index): ImportedSchedule => {
       const ofRule = errors.at({ path: `${path}schedules[${index}].` });
       addRuleFaults(rule, care.today, ofRule);
       const scheduleId = idText(newId());
       const { care: kind, label } = rule;
       const event = { type: typeOf(kind), scheduleId, ...(label !== undefined && { text: label }) };
-      events.push(...care.on('lastDone', lastDone, event, ofRule));
+      events.push(...care.eventsOn('lastDone', lastDone, event, ofRule));
       return { ...rule, id: scheduleId };
     });
     return { ...fields, schedules: own, events, photos: [] };
