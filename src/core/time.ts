@@ -106,6 +106,21 @@ export function timeOfDay(timezone: string, moment: Date): string {
   return clocks.memo(timezone).format(moment);
 }
 
+/**
+ * The calendar day of a moment in a time zone, and the times of day that have come on it since an earlier one: after
+ * `from`, up to `to`.
+ */
+export function timesSince(
+  timezone: string,
+  earlier: Date,
+  now: Date,
+): { day: string; from: string; to: string } {
+  const dayOf = calendarOf(timezone);
+  const day = dayOf(now);
+  const from = dayOf(earlier) === day ? timeOfDay(timezone, earlier) : '';
+  return { day, from, to: timeOfDay(timezone, now) };
+}
+
 function makeClock(timeZone: string): Intl.DateTimeFormat {
   const digits = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
   return new Intl.DateTimeFormat('en-GB', { timeZone, ...digits });

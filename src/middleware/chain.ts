@@ -13,7 +13,7 @@ import { bodyParserOf } from './body-parser';
 import { conditional, etag, ifMatch, noStore } from './conditional';
 import { failFast } from './fail-fast';
 import { garden } from './garden';
-import { putHandler, readHandler, writeHandler } from './handler';
+import { outsideHandler, readHandler, writeHandler } from './handler';
 import { newerCursor } from './newer-cursor';
 import { idempotency } from './idempotency';
 import { concurrency, type ConcurrencyLimit } from './limits/concurrency';
@@ -99,10 +99,13 @@ function respond(operation: Operation, services: Services): Step[] {
       ),
     ];
   }
-  if (operation.method === 'PUT') return [concurrency(limits.writes), putHandler(operation)];
-  return [
+  const begin = [
     concurrency(limits.writes),
     operation.idempotent && idempotency(operation, services),
+  ];
+  if (operation.isOutside) return [...begin, outsideHandler(operation, services)];
+  return [
+    ...begin,
     transaction(operation, services, [
       ...steps([operation.state && ifMatch(operation)]),
       writeHandler(operation, services),

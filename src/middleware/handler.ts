@@ -18,6 +18,8 @@ import { revisionEtag } from './response-cache';
 import { callerOf, ownerOf, type PageInput } from './state';
 import { isDryRun } from './validate';
 import { toClientError } from './client-error';
+import type { IdempotencyStore } from '../data/idempotency/idempotency';
+import type { WriteQueue } from '../data/writing/write-queue';
 
 /** Runs the handler of a read. Leaves a response that can be cached, or a stream. */
 export function readHandler(operation: Operation): Middleware {
@@ -78,16 +80,24 @@ export function writeHandler(
   };
 }
 
-/** Runs the handler of a PUT, which runs its own transactions. */
-export function putHandler(operation: Operation): Middleware {
+/** Runs the handler of an operation in no transaction; its response is stored for retries afterwards. */
+export function outsideHandler(
+  operation: Operation,
+  { idempotency, writeQueue }: { idempotency: IdempotencyStore; writeQueue: WriteQueue },
+): Middleware {
   return async function handler(ctx) {
-    ctx.status = operation.response.status;
+    const { status } = operation.response;
+    ctx.status = status;
     const made = (): void => {
       ctx.status = 201;
     };
     const value = await operation.handler({ ...readCallOf(ctx), made });
     ctx.type = 'application/json';
-    ctx.body = await jsonText(value);
+    const body = await jsonText(value);
+    ctx.body = body;
+    const { request } = ctx.state;
+    if (!request) return;
+    await writeQueue.run(request.userId, (tx) => idempotency.store(tx, request, { status, body }));
   };
 }
 

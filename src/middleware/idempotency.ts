@@ -64,7 +64,8 @@ export function idempotency(
       return { status: ctx.status, body: ctx.body as string };
     });
     if (!replayed) return;
-    if (operation.secret !== undefined && response.status < 400) throw shownOnce(response.body);
+    const { secret } = operation;
+    if (secret !== undefined && response.status < 400) requireWhole(response.body, secret);
     ctx.set('Idempotent-Replayed', 'true');
     ctx.status = response.status;
     ctx.type = 'application/json';
@@ -87,14 +88,17 @@ function isMissing(error: unknown, { account, params }: Operation): error is Api
   return error.kind !== missing && error.kind !== gardenNotFound;
 }
 
-function shownOnce(body: string): ApiError {
+/** @throws ApiError idempotency_conflict if the stored body lacks the secret, which is shown once */
+function requireWhole(body: string, secret: string): void {
+  const stored = JSON.parse(body) as Record<string, unknown> & { id?: string };
+  if (secret in stored) return;
   // Most secrets are part of a record.
-  const { id } = JSON.parse(body) as { id?: string };
+  const { id } = stored;
   const made =
     id === undefined
       ? 'a secret that is not shown again;'
       : `${id}, whose secret is not shown again; revoke it and`;
-  return idempotencyConflict.error(
+  throw idempotencyConflict.error(
     `The first request with this Idempotency-Key made ${made} make another.`,
   );
 }

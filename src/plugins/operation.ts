@@ -127,12 +127,14 @@ export interface Operation extends OperationBase<string> {
   bodyIsOptional?: true;
   large?: LargeBody<unknown, unknown>;
   /**
-   * The field of the response that is shown once. It is not stored for retries: they get 409 and the
-   * id of the record.
+   * The field of the response that is shown once, unless it is null. It is not stored for retries: they get
+   * 409 and the id of the record.
    */
   secret?: string;
   /** Whether it takes an Idempotency-Key, as every POST does. */
   idempotent: boolean;
+  /** Whether its handler runs its own transactions, if any, as that of every PUT does. */
+  isOutside?: true;
   /** Whether a response stays the same as long as nothing is written to the account. */
   cacheable: boolean;
   /** Reads the record as responses show it, to compare with If-Match. */
@@ -175,6 +177,12 @@ interface PutOperation<Body, Names extends string> extends OperationBase<Names> 
   response: DeclaredResponse;
   body: Joi.ObjectSchema<Body>;
   handler: (call: PutCall<Body, Names>) => Promise<unknown>;
+}
+
+interface ActOperation<Names extends string> extends OperationBase<Names> {
+  access: { scope: string };
+  response: DeclaredResponse;
+  handler: (call: ReadCall<undefined, Names>) => Promise<unknown>;
 }
 
 type DeleteOperation<Names extends string> = Omit<
@@ -226,6 +234,21 @@ export function put<Body, Names extends string = never>(
     ...operation,
     method: 'PUT',
     idempotent: false,
+    isOutside: true,
+    cacheable: false,
+    response: { status: 200, ...operation.response },
+  };
+}
+
+/** Declares a POST that acts outside of the database, and so in no transaction. It may wait for others. */
+export function act<Names extends string = never>(operation: ActOperation<Names>): Operation {
+  return {
+    of: 'garden',
+    limit: 'writes',
+    ...operation,
+    method: 'POST',
+    idempotent: true,
+    isOutside: true,
     cacheable: false,
     response: { status: 200, ...operation.response },
   };
