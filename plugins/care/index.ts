@@ -15,7 +15,7 @@ import { ScheduleService } from './schedules/service';
 import { CareService } from './service';
 import { snoozeChanges } from './snoozes';
 
-export type { CareItem, DueCare } from './schema';
+export { type CareItem, type DueCare, dueEvent } from './schema';
 export {
   fieldsOfKept,
   keptSnooze,

@@ -76,6 +76,14 @@ export const dueCare = Joi.object<DueCare, true>({
   through: day().description('With to: the last day that is listed in full'),
 });
 
+/** How many items an event has at most. */
+const MAX_EVENT_ITEMS = 100;
+
+/** What an event tells programs of due care. */
+export function dueEvent({ today, items }: DueCare): object {
+  return { today, count: items.length, items: items.slice(0, MAX_EVENT_ITEMS) };
+}
+
 export interface DueCareQuery {
   dueBy?: string;
   to?: string;

@@ -29,6 +29,8 @@ export interface Channel<L extends Lane = Lane> {
   readonly name: string;
   /** How many deliveries of a lane are sent at once. */
   readonly concurrency: number;
+  /** The pause before each recipient of a lane, in milliseconds; 5 unless given. */
+  readonly paceMs?: number;
   /** The longest pause between two attempts. The first is 5 s, and each is twice the one before. */
   readonly longestPauseMs: number;
   /** The lanes that deliveries are sent of; without it, all share {@link laneOf}. */

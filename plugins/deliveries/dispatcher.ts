@@ -212,9 +212,9 @@ export class Dispatcher {
 
   /** Sends the next deliveries to a recipient, in order, until one fails. */
   async #sendSome(turn: Turn, sending: Sending, recipient: Recipient): Promise<void> {
-    const { lane, outcomes, pace } = sending;
+    const { channel, lane, outcomes, pace } = sending;
     if (!this.#mayContinue(turn)) return;
-    await pace(() => sleep(PACE_MS));
+    await pace(() => sleep(channel.paceMs ?? PACE_MS));
     const deliveries = await this.#queue.next(lane, recipient, DELIVERIES_PER_FETCH);
     for (const delivery of deliveries) {
       if (!lane.active || !this.#mayContinue(turn)) return;

@@ -1,3 +1,4 @@
+import { idText } from '../../src/core/ids';
 import { DAY_MS, HOUR_MS } from '../../src/core/time';
 import type { Host } from '../../src/plugins/host';
 import {
@@ -37,7 +38,7 @@ export class WebhookChannel implements Channel<Webhook> {
   }
 
   send(delivery: Delivery, webhook: Webhook): Promise<Outcome> {
-    const headers = signedHeaders(secretsOf(webhook), delivery);
+    const headers = signedHeaders(secretsOf(webhook), idText(delivery._id), delivery.body);
     return this.#poster.post(webhook.url, headers, delivery.body);
   }
 

@@ -2,18 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Account } from '../../src/core/identity';
 import { idText } from '../../src/core/ids';
-import { calendarOf, timeOfDay } from '../../src/core/time';
+import { calendarOf, timeOfDay, timesSince } from '../../src/core/time';
 import type { Job } from '../../src/plugins/plugin';
 import type { Accounts } from '../accounts';
-import type { Care } from '../care';
+import { type Care, dueEvent } from '../care';
 import { type Deliveries, eventId } from '../deliveries';
 import type { EventName, Webhook } from './model';
 import { type AccountEvent, deliveryOf } from './outbox';
 import type { Webhooks } from './service';
 import { type Step, timedJob, type TimedEvent, type TimedJobDependencies } from './timed-job';
 
-/** How many items an event has at most. */
-const MAX_ITEMS = 100;
 /** The pause after each account, as a multiple of the time that it took: requests come first. */
 const PAUSE_RATIO = 3;
 
@@ -58,9 +56,10 @@ export class TimedEvents {
   async *#reminders(after: Date, now: Date): AsyncGenerator<Step> {
     if ((await this.#webhooks.subscribed('care.due')).length === 0) return;
     for (const { timezone, userId } of await this.#accounts.lists.timezones()) {
-      let span: Span;
+      let span: ReturnType<typeof timesSince>;
       try {
-        span = spanIn(timezone, after, now);
+        // Reminders of an earlier day are of no use any more.
+        span = timesSince(timezone, after, now);
       } catch (error) {
         // This Node may not know the zone. One of its accounts stands for all.
         const fail = async (): Promise<void> => {
@@ -113,11 +112,11 @@ export class TimedEvents {
     const begun = performance.now();
     const { id: userId, timezone: dayIn } = account;
     if (isOver(account, at)) return;
-    const { today, items } = await this.#care.due(account, { userId }, {}, at);
+    const due = await this.#care.due(account, { userId }, {}, at);
     // It may have been closed while others were reminded.
-    if (items.length > 0 && !isOver(account, at) && (await this.#accounts.isOpen(userId))) {
-      const data = { today, count: items.length, items: items.slice(0, MAX_ITEMS) };
-      await this.#add(webhooks, account, 'care.due', today, { data, dayIn });
+    if (due.items.length > 0 && !isOver(account, at) && (await this.#accounts.isOpen(userId))) {
+      const event = { data: dueEvent(due), dayIn };
+      await this.#add(webhooks, account, 'care.due', due.today, event);
     }
     await sleep((performance.now() - begun) * PAUSE_RATIO);
   }
@@ -149,23 +148,6 @@ export class TimedEvents {
       })),
     );
   }
-}
-
-interface Span {
-  /** The day of the reminders. */
-  day: string;
-  /** The time of day after which people are reminded. */
-  from: string;
-  to: string;
-}
-
-/** When people in a time zone are reminded who are reminded after one moment, up to another. */
-function spanIn(zone: string, after: Date, now: Date): Span {
-  const dayOf = calendarOf(zone);
-  const day = dayOf(now);
-  // Reminders of an earlier day are of no use any more.
-  const from = dayOf(after) === day ? timeOfDay(zone, after) : '';
-  return { day, from, to: timeOfDay(zone, now) };
 }
 
 /** Whether a reminder is of an earlier day, or not of this time any more. */
