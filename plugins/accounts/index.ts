@@ -2,7 +2,7 @@ import { definePlugin } from '../../src/plugins/plugin';
 import { Accounts } from './accounts';
 import { tokenCommands } from './commands/token-commands';
 import { userCommands } from './commands/user-commands';
-import { accountClosed, tierChanged } from './domain-events';
+import { accountClosed, reminderTimeChanged, tierChanged } from './domain-events';
 import { accountModel, tokenModel } from './model';
 import { ExpiringTokens } from './tokens/expiring-tokens';
 import { tokenLimitReached, tokenNotFound } from './errors';
@@ -33,7 +33,7 @@ const accounts = definePlugin<Accounts>({
   requires: [],
   scopes: { [ACCOUNT_SCOPE]: 'Create and revoke tokens, export all data, delete the account' },
   errors: [tokenNotFound, tokenLimitReached],
-  emits: [accountClosed, tierChanged],
+  emits: [accountClosed, tierChanged, reminderTimeChanged],
   tag: {
     name: 'Tokens and data',
     description: 'Tokens, export and deletion of an account.',

@@ -17,7 +17,7 @@ import { accountTarget, type Acting } from '../../src/data/audit/entry';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
 import { insertMissing, type NewAccount } from './creation';
-import { tierChanged } from './domain-events';
+import { reminderTimeChanged, tierChanged } from './domain-events';
 import { TokenAuthenticator, type TokenKind } from './tokens/authenticator';
 import { hasToken } from './tokens/token';
 import { type AccountChanges, changesBetween, tierOf } from './changes';
@@ -193,6 +193,9 @@ export class AccountService implements Identity {
     Object.assign(tx.account, after);
     tx.audit({ action: 'account.changed', target: accountTarget(tx.userId), changes: changed });
     if (changed['tier']) await tx.emit(tierChanged, { tier });
+    if (changed['timezone'] || changed['remindAt']) {
+      await tx.emit(reminderTimeChanged, { timezone, remindAt });
+    }
     return after;
   }
 

@@ -1,5 +1,6 @@
 import { definePlugin } from '../../src/plugins/plugin';
 import accountsPlugin from '../accounts';
+import { membershipEnded } from './domain-events';
 import { invitationNotFound, memberLimitReached, memberNotFound } from './errors';
 import { Members } from './members';
 import { Memberships } from './memberships';
@@ -7,11 +8,15 @@ import { memberModel } from './model';
 import { keptData } from './personal-data';
 import { routes } from './routes';
 
+/** The interface for other plugins. */
+export type MemberCheck = Pick<Memberships, 'isMember'>;
+
 /** Gardens that their owners share with others. */
-export default definePlugin({
+export default definePlugin<MemberCheck>({
   name: 'members',
   requires: ['accounts'],
   errors: [memberNotFound, memberLimitReached, invitationNotFound],
+  emits: [membershipEnded],
   models: [memberModel],
   tag: { name: 'Shared gardens', description: 'Who may open the garden of another.' },
   setup: (host) => {
@@ -19,6 +24,7 @@ export default definePlugin({
     for (const kept of keptData(host)) accounts.data.keep(kept);
     const memberships = new Memberships(host, accounts);
     return {
+      exports: memberships,
       gardens: memberships,
       operations: () => routes(new Members(host), memberships),
     };

@@ -6,6 +6,7 @@ import { DAY_MS } from '../../src/core/time';
 import type { Act } from '../../src/data/audit/entry';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
+import { membershipEnded } from './domain-events';
 import { MAX_GARDENS, MAX_MEMBERS, memberLimitReached, memberNotFound } from './errors';
 import { isOpen, type MemberDocument, memberModel, openFor } from './model';
 import { type NewMember, viewOf } from './schema';
@@ -79,6 +80,8 @@ export class Members {
     const ended = await this.#model.findOneAndDelete({ _id: id, userId }, { session }).lean();
     if (!ended) throw memberNotFound.error();
     tx.audit({ action: 'member.ended', target: targetOf(ended) });
+    const { account: person } = ended;
+    if (person !== undefined) await tx.emit(membershipEnded, { person, garden: userId });
   }
 
   /** Requires that one who had ended may be let in again. @throws ApiError member_limit_reached */

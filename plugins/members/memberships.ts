@@ -1,9 +1,12 @@
+import type { ClientSession } from 'mongoose';
+
 import { fieldError, gardenNotFound } from '../../src/core/errors';
 import { type Account, type Garden, type Gardens, hashOf } from '../../src/core/identity';
 import { HOUR_MS } from '../../src/core/time';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Accounts } from '../accounts';
+import { membershipEnded } from './domain-events';
 import { invitationNotFound, MAX_GARDENS, memberLimitReached } from './errors';
 import { targetOf } from './members';
 import { authorOf, isOpen, leftAt, openFor, type MemberDocument, memberModel } from './model';
@@ -33,6 +36,13 @@ export class Memberships implements Gardens {
     this.#recordUse(member, now);
     const { role } = member;
     return { account, by: authorOf(member), role, scopes: scopesOf(role), roleWith };
+  }
+
+  /** Whether a garden lets a person in now. */
+  async isMember(garden: string, person: string, session?: ClientSession): Promise<boolean> {
+    const found = this.#model.findOne({ account: person, userId: garden });
+    const member = await found.session(session ?? null).lean();
+    return member !== null && isOpen(member, new Date());
   }
 
   /** A person's gardens, their own first. */
@@ -87,6 +97,7 @@ export class Memberships implements Gardens {
     if (!found || !isOpen(found, now)) throw gardenNotFound.error();
     await this.#model.updateOne({ _id: found._id }, leftAt(now), { session });
     tx.audit({ action: 'member.left', target: targetOf(found), changes: { garden: userId } });
+    await tx.emit(membershipEnded, { person, garden: userId });
   }
 
   async #requireRoom({ session, userId: person, now }: Transaction): Promise<void> {

@@ -27,6 +27,7 @@ test('an account shows its tier, zone, language, day, limits and features, and t
     timezone: 'Asia/Tokyo',
     language: 'en',
     remindAt: '07:00',
+    reminders: 0,
     now: '2026-03-14T15:00:00.000Z',
     today: '2026-03-15',
     limits: expect.objectContaining({
@@ -155,6 +156,7 @@ test('an assistant reads the current day, and can change the time zone', async (
     timezone: 'Europe/Oslo',
     language: 'sv',
     remindAt: '07:00',
+    reminders: 0,
   });
   expect(await tool(me, 'update_account', { clear: ['remindAt'] })).toMatchObject({
     language: 'sv',

@@ -3,23 +3,29 @@ import { calendarOf } from '../../src/core/time';
 import type { Host } from '../../src/plugins/host';
 import { type Operation, read, write } from '../../src/plugins/operation';
 import type { Accounts } from '../accounts';
+import type { ActiveReminders } from '../reminders';
 import { profileSchema, type ProfileView, updateProfile } from './schema';
 
 const SAYS_TIME = 'it contains the current time';
 
 /** Operations on the caller's own account. */
-export function routes(host: Host, accounts: Accounts): Operation[] {
+export function routes(host: Host, accounts: Accounts, reminders: ActiveReminders): Operation[] {
   const profile = profileSchema(host.quotas.names, Object.keys(host.features));
   const limitOf = ({ tier, usage }: Account, quota: string) => ({
     max: host.quotas.limit(tier, quota),
     used: usage[quota] ?? 0,
   });
-  const view = (account: Account, { id, name, scopes, expiresAt }: HeldToken, now: Date) => ({
+  const view = async (
+    account: Account,
+    { id, name, scopes, expiresAt }: HeldToken,
+    now: Date,
+  ): Promise<ProfileView> => ({
     userId: account.id,
     tier: account.tier,
     timezone: account.timezone,
     language: account.language,
     remindAt: account.remindAt,
+    reminders: await reminders.countActive(account.id),
     ...(account.gardenName === null ? {} : { gardenName: account.gardenName }),
     now,
     today: calendarOf(account.timezone)(now),
@@ -46,7 +52,7 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
         description:
           'Read the account: today and now in the time zone of the person, the tier, its limits and their use, and the scopes of this token.',
       },
-      handler: async ({ account, token, now }): Promise<ProfileView> => view(account, token, now),
+      handler: ({ account, token, now }) => view(account, token, now),
     }),
     write({
       method: 'PATCH',
@@ -64,7 +70,7 @@ export function routes(host: Host, accounts: Accounts): Operation[] {
         description:
           "Set the person's time zone (IANA name), which determines what today is, their language, or their time of reminders (clear remindAt for none). Logged events keep their days.",
       },
-      handler: async ({ tx, token, body, now }): Promise<ProfileView> =>
+      handler: async ({ tx, token, body, now }) =>
         view(await accounts.change(tx, body), token, now),
     }),
   ];

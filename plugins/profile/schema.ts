@@ -26,6 +26,7 @@ export interface ProfileView {
   timezone: string;
   language: string;
   remindAt: string | null;
+  reminders: number;
   gardenName?: string;
   now: Date;
   today: string;
@@ -59,6 +60,9 @@ export const profileSchema = (quotas: readonly string[], features: readonly stri
       remindAt: nullable(timeOfDay())
         .required()
         .description('Local time of reminders of due care; null for never'),
+      reminders: integer(0)
+        .required()
+        .description('How many reminders are on; with none, nothing is sent at remindAt'),
       gardenName: text()
         .example('Balcony')
         .description('What the garden is called, once it has a name'),

@@ -76,6 +76,15 @@ const JOBS: Record<string, string | Arrange> = {
     await stored('accounts').updateOne({ _id: id as never }, { $set: { timezone: 'No/Zone' } });
     return (user) => receiver.typesOf(user.id).includes('care.due');
   },
+  reminders: async (users, { id }) => {
+    const url = `${receiver.url}/reminder`;
+    for (const user of users) {
+      await user.plant({ wateringFrequencyDays: 1 });
+      await user.post('/api/account/reminders', { channel: 'url', url }).expect(201);
+    }
+    await stored('reminders').updateOne({ userId: id }, { $set: { timezone: 'No/Zone' } });
+    return (user) => receiver.of(user.id).some(({ path: at }) => at === '/reminder');
+  },
   'webhook tiers': async (users, { id }) => {
     await webhookOf(shop, receiver.url, 'tier.changed');
     for (const user of users) {
@@ -146,6 +155,8 @@ beforeAll(async () => {
   }
   const clocks = ['webhook reminders', 'webhook tiers'].map((_id) => ({ _id, until: new Date() }));
   await stored('webhookClocks').insertMany(clocks as object[]);
+  const clock: object = { _id: 'reminders', until: new Date(), open: [] };
+  await stored('reminderClocks').insertMany([clock]);
   for (const [collMod, faults] of Object.entries(refused)) {
     await service.app.database.connection.db?.command({ collMod, validator: { $nor: faults } });
   }

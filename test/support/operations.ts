@@ -187,9 +187,13 @@ export function pathOf(operation: Operation, ids: Ids): string {
   });
 }
 
+/** Fields that the value of another field requires. */
+const NEEDED: Readonly<Record<string, string>> = { 'POST /api/account/reminders': 'url' };
+
 /** A request with only the required fields. */
 export function validRequest(operation: Operation, ids: Ids): SampleRequest {
-  return requestOf(operation, ids, (field) => field.required);
+  const needed = NEEDED[operationName(operation)];
+  return requestOf(operation, ids, ({ name, required }) => required || name === needed);
 }
 
 /** A request with all fields, except references to records without a known id. */

@@ -1,0 +1,135 @@
+import type { QueryFilter } from 'mongoose';
+
+import { Failures } from '../../src/core/each';
+import { asUuid } from '../../src/core/ids';
+import { HOUR_MS, timesSince } from '../../src/core/time';
+import type { Host } from '../../src/plugins/host';
+import type { Job } from '../../src/plugins/plugin';
+import { type Deliveries, type Delivery, eventId, laneOf, newDelivery } from '../deliveries';
+import {
+  type ChannelName,
+  clockModel,
+  DUE,
+  type Reminder,
+  reminderModel,
+  type Span,
+} from './model';
+import { channelOf } from './sender';
+
+const NAME = 'reminders';
+/** How many reminders of large zones begin in a second: 100,000 within half an hour. */
+const RATE = 65;
+/** The most seconds that one run makes up for. */
+const MAX_SECONDS = 10;
+/** How many of each zone begin at once, so that no zone waits for a large one. */
+const FIRST = 50;
+/** How long the server tries to send one. */
+const TRIED_MS = 12 * HOUR_MS;
+
+/**
+ * A job that begins the reminders of each minute, of all zones in turn: so many of each at once, and of what is left
+ * as many as the rate allows. When interrupted, it is repeated, and begins none twice.
+ */
+export function dueJob(host: Host, deliveries: Deliveries, channels: readonly ChannelName[]): Job {
+  const reminders = host.model(reminderModel);
+  const clocks = host.model(clockModel);
+  const lease = host.lease(NAME);
+  const isSent = { active: true, events: DUE, channel: { $in: [...channels] } };
+  const read = () => clocks.findOne({ _id: NAME }).lean().exec();
+
+  /** The zones with reminders, each with a person in it. */
+  function zones(): Promise<{ zone: string; userId: string }[]> {
+    return reminders
+      .aggregate<{ zone: string; userId: string }>([
+        { $match: { active: true } },
+        { $sort: { timezone: 1, remindAt: 1, _id: 1 } },
+        { $group: { _id: '$timezone', userId: { $first: '$userId' } } },
+        { $project: { _id: 0, zone: '$_id', userId: 1 } },
+      ])
+      .exec();
+  }
+
+  /** Begins reminders of a span; returns what is left of it, if anything. */
+  async function begin(span: Span, limit: number, now: Date): Promise<Span | undefined> {
+    const { day, from, to } = timesSince(span.zone, span.after, span.to);
+    const { zone: timezone, last } = span;
+    const times: QueryFilter<Reminder>[] = [
+      { remindAt: { $gt: last?.remindAt ?? from, $lte: to } },
+      ...(last ? [{ remindAt: last.remindAt, _id: { $gt: asUuid(last.id) } }] : []),
+    ];
+    const found = await reminders
+      .find({ timezone, ...isSent, $or: times })
+      .sort({ remindAt: 1, _id: 1 })
+      .limit(limit)
+      .lean();
+    const end = found.at(-1);
+    if (!end) return undefined;
+    await deliveries.insertMissing(found.map((each) => deliveryOf(each, day, now)));
+    if (found.length < limit || end.remindAt === null) return undefined;
+    return { ...span, last: { remindAt: end.remindAt, id: end._id } };
+  }
+
+  async function beginAll(): Promise<void> {
+    const now = new Date();
+    const { until: after = now, open = [] } = (await read()) ?? {};
+    const failures = new Failures();
+    const left: Span[] = [];
+    const seconds = Math.min(MAX_SECONDS, (now.getTime() - after.getTime()) / 1000);
+    const limit = Math.ceil((RATE * seconds) / Math.max(1, open.length));
+    const isNew = minuteOf(after) !== minuteOf(now);
+    for (const { zone, userId } of isNew ? await zones() : []) {
+      const span = { zone, after, to: now };
+      try {
+        timesSince(zone, after, now);
+      } catch (error) {
+        // This Node may not know the zone. One of its people stands for all.
+        failures.add(error, userId);
+        continue;
+      }
+      left.push(...asList(await begin(span, FIRST, now)));
+    }
+    for (const span of open) left.push(...asList(await begin(span, limit, now)));
+    await clocks.updateOne({ _id: NAME }, { $set: { until: now, open: left } }, { upsert: true });
+    failures.throwIfAny();
+  }
+
+  return {
+    name: NAME,
+    everySeconds: 5,
+    run: async () => {
+      const clock = await read();
+      const isDue =
+        !clock || clock.open.length > 0 || minuteOf(clock.until) !== minuteOf(new Date());
+      return isDue && lease.try(beginAll);
+    },
+  };
+}
+
+/** The delivery of a reminder on a day: always the same one. */
+function deliveryOf(
+  { _id, userId, createdAt: since, channel }: Reminder,
+  day: string,
+  now: Date,
+): Delivery {
+  const about = { userId, since, type: DUE };
+  return newDelivery({
+    ...about,
+    _id: eventId(_id, about, day),
+    webhookId: laneOf(channelOf(channel)),
+    destinationId: _id,
+    revision: 0,
+    createdAt: now,
+    dropAt: new Date(now.getTime() + TRIED_MS),
+    // Made when it is sent.
+    body: JSON.stringify({ type: DUE }),
+  });
+}
+
+/** Reminders are at whole minutes. */
+function minuteOf(moment: Date): number {
+  return Math.floor(moment.getTime() / 60_000);
+}
+
+function asList<T>(value: T | undefined): T[] {
+  return value === undefined ? [] : [value];
+}

@@ -1,0 +1,116 @@
+import type { Account } from '../../src/core/identity';
+import { asUuid, idText, newId } from '../../src/core/ids';
+import { ownOrigin } from '../../src/core/settings/public-origin';
+import { HOUR_MS } from '../../src/core/time';
+import type { Host } from '../../src/plugins/host';
+import type { Accounts } from '../accounts';
+import { type Care, dueEvent } from '../care';
+import { type Channel, type Delivery, eventBody, type Outcome } from '../deliveries';
+import type { MemberCheck } from '../members';
+import type { Means, Message, Result } from './channels/means';
+import { type ChannelName, DUE, type Reminder, reminderNotFound } from './model';
+import type { Reminders } from './service';
+import { textOf } from './texts';
+
+/** The pause before each: requests to the API come first. */
+const PACE_MS = 14;
+
+interface Dependencies {
+  host: Host;
+  accounts: Accounts;
+  care: Care;
+  members: MemberCheck;
+  reminders: Reminders;
+  means: readonly Means[];
+}
+
+/** The name of a channel among all that send. */
+export function channelOf(channel: ChannelName): string {
+  return `reminder_${channel}`;
+}
+
+/** Sends what is due when it is sent: nothing, if the care was done meanwhile. */
+export class Sender {
+  readonly #host: Host;
+  readonly #accounts: Accounts;
+  readonly #care: Care;
+  readonly #members: MemberCheck;
+  readonly #reminders: Reminders;
+  readonly #means: ReadonlyMap<ChannelName, Means>;
+  readonly #link: string;
+
+  constructor({ host, accounts, care, members, reminders, means }: Dependencies) {
+    this.#host = host;
+    this.#accounts = accounts;
+    this.#care = care;
+    this.#members = members;
+    this.#reminders = reminders;
+    this.#means = new Map(means.map((each) => [each.channel, each]));
+    this.#link = `${ownOrigin(host.settings)}/garden`;
+  }
+
+  /** The channels to open: each is a lane of its own. */
+  get channels(): Channel[] {
+    return Array.from(this.#means.values(), (means) => ({
+      name: channelOf(means.channel),
+      concurrency: means.concurrency,
+      paceMs: PACE_MS,
+      longestPauseMs: HOUR_MS,
+      send: (delivery) => this.#send(means, delivery),
+      ...(means.abort && { abort: means.abort }),
+    }));
+  }
+
+  /** Makes one attempt now. @throws ApiError reminder_not_found */
+  async test(userId: string, id: string): Promise<{ sent: boolean; problem: string | null }> {
+    const found = await this.#reminders.find(userId, id);
+    if (!found) throw reminderNotFound.error();
+    const means = this.#means.get(found.channel);
+    const people = await this.#peopleOf(found);
+    if (!people || !means) return { sent: false, problem: 'There is nothing to send it with.' };
+    const { message } = await this.#messageOf(people, { id: idText(newId()), at: new Date() });
+    const result = await means.send(found, message);
+    await this.#reminders.record(found, result);
+    return { sent: result.error === null, problem: result.error };
+  }
+
+  async #send(means: Means, delivery: Delivery): Promise<Outcome | undefined> {
+    const { destinationId: _id, userId, createdAt: at } = delivery;
+    const found = _id && (await this.#reminders.find(userId, asUuid(_id)));
+    const people = found?.active ? await this.#peopleOf(found) : undefined;
+    if (!found || !people) return undefined;
+    const { message, isDue } = await this.#messageOf(people, { id: idText(delivery._id), at });
+    if (!isDue) return undefined;
+    const result: Result = await means.send(found, message);
+    await this.#reminders.record(found, result);
+    return result.isGone || result.isRefused ? undefined : result;
+  }
+
+  /** Who is reminded, and whose plants they are; undefined if the garden is not shared any more. */
+  async #peopleOf({ userId, garden }: Reminder): Promise<People | undefined> {
+    const person = await this.#accounts.person(userId);
+    if (garden === null || !person) return person && { person, owner: person };
+    const owner = await this.#accounts.person(garden);
+    if (owner && (await this.#members.isMember(garden, userId))) return { person, owner };
+    await this.#host.transactShared(({ session }) => this.#reminders.end(session, userId, garden));
+    return undefined;
+  }
+
+  async #messageOf(
+    { person, owner }: People,
+    { id, at }: { id: string; at: Date },
+  ): Promise<{ message: Message; isDue: boolean }> {
+    const { id: userId } = owner;
+    const due = await this.#care.due(owner, { userId }, {}, new Date());
+    const event = eventBody({ type: DUE, createdAt: at, userId }, dueEvent(due));
+    const garden = userId === person.id ? null : (owner.gardenName ?? userId);
+    const text = textOf(due.items, { language: person.language, garden });
+    const message = { id, ...text, link: this.#link, event };
+    return { message, isDue: due.items.length > 0 };
+  }
+}
+
+interface People {
+  person: Account;
+  owner: Account;
+}

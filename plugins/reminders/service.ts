@@ -1,0 +1,247 @@
+import type { ClientSession } from 'mongoose';
+
+import { fieldError, gardenNotFound } from '../../src/core/errors';
+import { unlessGone } from '../../src/core/identity';
+import { asUuid, idText, newId } from '../../src/core/ids';
+import { DAY_MS } from '../../src/core/time';
+import type { Act } from '../../src/data/audit/entry';
+import { LIST_ORDER } from '../../src/data/model/resource';
+import type { Transaction } from '../../src/data/writing/transaction';
+import type { Host } from '../../src/plugins/host';
+import type { KeptData } from '../accounts';
+import { type Deliveries, newSigningSecret } from '../deliveries';
+import type { MailService } from '../mail';
+import type { MemberCheck } from '../members';
+import { keyFault } from './channels/encryption';
+import type { Result } from './channels/means';
+import {
+  DUE,
+  emailNotAvailable,
+  emailNotConfirmed,
+  MAX_REMINDERS,
+  reminder,
+  type Reminder,
+  reminderLimitReached,
+  reminderModel,
+  reminderNotFound,
+} from './model';
+import type { CreateReminder } from './schema';
+
+/** How long a reminder may fail before it is switched off. */
+const MAX_FAILING_MS = 3 * DAY_MS;
+
+interface Dependencies {
+  host: Host;
+  deliveries: Deliveries;
+  mail: MailService;
+  members: MemberCheck;
+}
+
+/** Reminders as their people manage them. */
+export class Reminders {
+  readonly #model;
+  readonly #host: Host;
+  readonly #poster: Deliveries['poster'];
+  readonly #mail: MailService;
+  readonly #members: MemberCheck;
+
+  constructor({ host, deliveries, mail, members }: Dependencies) {
+    this.#host = host;
+    this.#model = host.model(reminderModel);
+    this.#poster = deliveries.poster;
+    this.#mail = mail;
+    this.#members = members;
+  }
+
+  /** Oldest first. */
+  async list(userId: string) {
+    const found = await this.#model.find({ userId }).sort(LIST_ORDER).lean();
+    return found.map((each) => reminder.toView(each));
+  }
+
+  /** How many of a person are on. */
+  countActive(userId: string): Promise<number> {
+    return this.#model.countDocuments({ userId, active: true }).exec();
+  }
+
+  /**
+   * Sets a reminder. Where it needs no secret, one to the same place is switched on instead.
+   *
+   * @throws ApiError reminder_limit_reached, email_not_available, email_not_confirmed, garden_not_found or
+   *   validation_error
+   */
+  async create(tx: Transaction, body: CreateReminder) {
+    const { userId, session, now, account } = tx;
+    const target = this.#targetOf(body);
+    if (body.channel === 'email') await this.#requireAddress(tx);
+    const garden = body.garden === userId ? null : (body.garden ?? null);
+    await this.#requireMember(tx, garden);
+    const made = reminder.toDocument(
+      {},
+      {
+        _id: newId(),
+        userId,
+        channel: body.channel,
+        garden,
+        active: true,
+        createdAt: now,
+        secret: body.channel === 'url' ? newSigningSecret() : null,
+        events: [DUE],
+        timezone: account.timezone,
+        remindAt: account.remindAt,
+        ...target,
+      },
+    );
+    const all = await this.#model.find({ userId }).session(session).lean();
+    const same = all.find(
+      (each) =>
+        each.secret === null &&
+        each.channel === made.channel &&
+        each.garden === garden &&
+        each.url === made.url,
+    );
+    if (same) return { ...(await this.#switchOn(tx, same, target)), secret: null };
+    if (all.length >= MAX_REMINDERS) throw reminderLimitReached.error();
+    await this.#model.bulkWrite([{ insertOne: { document: made } }], { session });
+    // Without its address, which lets others send to it.
+    tx.audit(actOn(made, 'created', { channel: made.channel, garden }));
+    return { ...reminder.toView(made), secret: made.secret };
+  }
+
+  /** @throws ApiError reminder_not_found, garden_not_found if it is not shared any more */
+  async change(tx: Transaction, id: string, { active }: { active?: boolean }) {
+    const { session } = tx;
+    const found = await this.#model.findOne({ _id: id, userId: tx.userId }).session(session).lean();
+    if (!found) throw reminderNotFound.error();
+    if (active === true) {
+      await this.#requireMember(tx, found.garden);
+      return this.#switchOn(tx, found);
+    }
+    if (active === undefined || !found.active) return reminder.toView(found);
+    await this.#model.updateOne({ _id: found._id }, { $set: { active } }, { session });
+    tx.audit(actOn(found, 'changed', { active }));
+    return reminder.toView({ ...found, active });
+  }
+
+  /** @throws ApiError reminder_not_found */
+  async delete(tx: Transaction, id: string): Promise<void> {
+    const { session, userId } = tx;
+    const deleted = await this.#model.findOneAndDelete({ _id: id, userId }, { session }).lean();
+    if (!deleted) throw reminderNotFound.error();
+    tx.audit(actOn(deleted, 'deleted'));
+  }
+
+  /** One of a person. */
+  find(userId: string, _id: Reminder['_id'] | string): Promise<Reminder | null> {
+    return this.#model.findOne({ _id, userId }).lean().exec();
+  }
+
+  /** Sends reminders at another time from now on. */
+  async move({ session, userId }: Transaction, to: Pick<Reminder, 'timezone' | 'remindAt'>) {
+    await this.#model.updateMany({ userId }, { $set: to }, { session });
+  }
+
+  /** Deletes those of a person about a garden that is not shared with them any more. */
+  async end(session: ClientSession, userId: string, garden: string): Promise<void> {
+    await this.#model.deleteMany({ userId, garden }, { session });
+  }
+
+  /** What is exported and deleted with an account, and deleted with a garden. */
+  get kept(): KeptData {
+    return {
+      name: 'reminders',
+      count: (userId) => this.#model.countDocuments({ userId }).exec(),
+      export: (userId) => this.#export(userId),
+      delete: async ({ session, userId }) => {
+        await this.#model.deleteMany({ $or: [{ userId }, { garden: userId }] }, { session });
+      },
+    };
+  }
+
+  async *#export(userId: string): AsyncGenerator<object[]> {
+    const found = await this.#model.find({ userId }).sort(LIST_ORDER).lean();
+    yield found.map((each) => ({ ...reminder.toView(each), url: each.url, events: each.events }));
+  }
+
+  /** Records the result of an attempt; one that has failed for too long, or reaches nobody, is switched off. */
+  async record(which: Reminder, { error, isGone = false }: Result): Promise<void> {
+    const now = new Date();
+    const _id = asUuid(which._id);
+    if (error === null) {
+      const $set = { lastSentAt: now, failingSince: null, problem: null };
+      await this.#model.updateOne({ _id }, { $set });
+      return;
+    }
+    const failingSince = which.failingSince ?? now;
+    const isTooLong = now.getTime() - failingSince.getTime() >= MAX_FAILING_MS;
+    if (!isGone && !isTooLong) {
+      await this.#model.updateOne({ _id }, { $set: { failingSince, problem: error } });
+      return;
+    }
+    const why = isGone
+      ? 'Nobody receives this reminder any more, so it was switched off'
+      : 'This reminder failed for 3 days, so it was switched off';
+    await this.#switchOff(which, { failingSince, problem: `${why}: ${error}` });
+  }
+
+  async #switchOff(
+    which: Reminder,
+    failure: Pick<Reminder, 'failingSince' | 'problem'>,
+  ): Promise<void> {
+    const work = this.#host.transact(which.userId, async (tx) => {
+      const { session } = tx;
+      const $set = { active: false, ...failure };
+      const isOn = { _id: asUuid(which._id), active: true };
+      const { modifiedCount } = await this.#model.updateOne(isOn, { $set }, { session });
+      if (modifiedCount > 0) tx.audit(actOn(which, 'switched_off'));
+    });
+    await unlessGone(work);
+  }
+
+  async #switchOn(tx: Transaction, found: Reminder, target: Partial<Reminder> = {}) {
+    const $set = { ...target, active: true, failingSince: null, problem: null };
+    await this.#model.updateOne({ _id: found._id }, { $set }, { session: tx.session });
+    if (!found.active) tx.audit(actOn(found, 'changed', { active: true }));
+    return reminder.toView({ ...found, ...$set });
+  }
+
+  /** Where a new one is sent. @throws ApiError validation_error */
+  #targetOf(body: CreateReminder): Pick<Reminder, 'url' | 'p256dh' | 'auth'> {
+    const { channel, url, subscription } = body;
+    const needed = { email: undefined, push: 'subscription', url: 'url', ntfy: 'url' } as const;
+    const need = needed[channel];
+    for (const field of ['url', 'subscription'] as const) {
+      const isGiven = body[field] !== undefined;
+      if (isGiven === (field === need)) continue;
+      const rule = isGiven ? 'not allowed' : 'required';
+      throw fieldError(field, `${field} is ${rule} for the channel ${channel}.`);
+    }
+    const address = url ?? subscription?.endpoint ?? null;
+    const fault = address === null ? undefined : this.#poster.faultOf(address);
+    const named = url === undefined ? 'subscription.endpoint' : 'url';
+    if (fault !== undefined) throw fieldError(named, `${named} ${fault}.`);
+    if (!subscription) return { url: address, p256dh: null, auth: null };
+    const key = keyFault(subscription.keys);
+    if (key !== undefined) {
+      const field = `subscription.keys.${key}`;
+      throw fieldError(field, `${field} must be a key of a push subscription in base64url.`);
+    }
+    return { url: address, ...subscription.keys };
+  }
+
+  /** @throws ApiError email_not_available, email_not_confirmed */
+  async #requireAddress({ userId, session }: Transaction): Promise<void> {
+    if (!this.#mail.mailer) throw emailNotAvailable.error();
+    if (!(await this.#mail.addresses.of(userId, session))) throw emailNotConfirmed.error();
+  }
+
+  /** @throws ApiError garden_not_found */
+  async #requireMember({ userId, session }: Transaction, garden: string | null): Promise<void> {
+    if (garden === null || (await this.#members.isMember(garden, userId, session))) return;
+    throw gardenNotFound.error();
+  }
+}
+
+function actOn({ _id }: Reminder, what: string, changes: Act['changes'] = {}): Act {
+  return { action: `reminder.${what}`, target: { type: 'reminder', id: idText(_id) }, changes };
+}
