@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { ApiError, idempotencyConflict, notFound } from '../../src/core/errors';
+import { ApiError, idempotencyConflict } from '../../src/core/errors';
 import type { Account } from '../../src/core/identity';
 import { calendarOf, dayNumber, timeOfDay } from '../../src/core/time';
 import type { Page } from '../../src/fields/page';
-import { operationName } from '../../src/plugins/operation-facts';
 import type { CallInput } from '../../src/plugins/protocol-endpoint';
 import type { DueCare, ScheduleView } from '../care';
 import type { EventView } from '../events';
@@ -69,21 +68,15 @@ export class Visit {
   }
 
   /**
-   * Calls an operation for the person, as a tool call does: from its rate limit onwards.
+   * Calls an operation for the person.
    *
    * @throws ApiError
    */
   async call<Name extends keyof Operations>(
     name: Name,
-    { params = {}, query, body, ...rest }: Partial<CallInput> = {},
+    input: Partial<CallInput> = {},
   ): Promise<AsJson<Operations[Name]>> {
-    const { api, ctx } = this.request;
-    const operation = api.operations.find((each) => operationName(each) === name);
-    if (!operation) throw new Error(`${name} is not served here.`);
-    const { status, json } = await api.call(operation, { params, query, body, ...rest }, ctx);
-    // The only error that is stored for retries.
-    if (status === 404) throw notFound.error();
-    return JSON.parse(json) as AsJson<Operations[Name]>; // By the schema of the operation.
+    return (await this.request.call(name, input)) as AsJson<Operations[Name]>; // By its schema.
   }
 
   /**

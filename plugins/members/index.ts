@@ -8,11 +8,12 @@ import { memberModel } from './model';
 import { keptData } from './personal-data';
 import { routes } from './routes';
 
-/** The interface for other plugins. */
-export type MemberCheck = Pick<Memberships, 'isMember'>;
+export { invitationNotFound, memberLimitReached } from './errors';
+export type { Invitation, Memberships } from './memberships';
+export type { Role } from './roles';
 
 /** Gardens that their owners share with others. */
-export default definePlugin<MemberCheck>({
+export default definePlugin<Memberships>({
   name: 'members',
   requires: ['accounts'],
   errors: [memberNotFound, memberLimitReached, invitationNotFound],

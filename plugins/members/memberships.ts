@@ -13,6 +13,14 @@ import { authorOf, isOpen, leftAt, openFor, type MemberDocument, memberModel } f
 import { roleWith, scopesOf } from './roles';
 import type { GardenView } from './schema';
 
+/** An invitation whose code is good. */
+export interface Invitation {
+  member: MemberDocument;
+  owner: Account;
+  /** As the person who joins will see it. */
+  garden: GardenView;
+}
+
 /** The gardens of others that a person may enter. */
 export class Memberships implements Gardens {
   readonly #model;
@@ -61,6 +69,27 @@ export class Memberships implements Gardens {
   }
 
   /**
+   * The invitation of a code, which may be the person's own, or have let them in already.
+   *
+   * @param person who wants to use it; undefined if nobody knows yet
+   * @throws ApiError invitation_not_found
+   */
+  async invitation(
+    code: string,
+    person: string | undefined,
+    session?: ClientSession,
+  ): Promise<Invitation> {
+    const found = this.#model.findOne({ codeHash: hashOf(code) });
+    const member = await found.session(session ?? null).lean();
+    if (!member || !isOpen(member, new Date())) throw invitationNotFound.error();
+    const { userId, account } = member;
+    const isUsed = account !== undefined && account !== person && userId !== person;
+    const owner = isUsed ? undefined : await this.#accounts.person(userId, session);
+    if (!owner) throw invitationNotFound.error();
+    return { member, owner, garden: viewOf(member, owner) };
+  }
+
+  /**
    * Makes the person of `tx` a member by a code, or gives a member the role and end of a newer one. A
    * member may repeat the code that let them in.
    *
@@ -68,21 +97,17 @@ export class Memberships implements Gardens {
    */
   async join(tx: Transaction, code: string): Promise<GardenView> {
     const { session, userId: person, now } = tx;
-    const codeHash = hashOf(code);
-    const invited = await this.#model.findOne({ codeHash }).session(session).lean();
-    if (!invited || !isOpen(invited, now)) throw invitationNotFound.error();
+    const { member: invited, owner, garden } = await this.invitation(code, person, session);
     const { userId, role, until } = invited;
-    const owner = await this.#accounts.person(userId, session);
-    if (!owner) throw invitationNotFound.error();
     if (userId === person) {
       throw fieldError('code', 'code must be that of another person: this garden is your own.');
     }
-    if (invited.account === person) return viewOf(invited, owner);
-    if (invited.account !== undefined) throw invitationNotFound.error();
+    if (invited.account === person) return garden;
     const known = await this.#model.findOne({ account: person, userId }).session(session).lean();
     if (!known || !isOpen(known, now)) await this.#requireRoom(tx);
     if (known) await this.#model.deleteOne({ _id: invited._id }, { session });
     const member = known ?? invited;
+    const codeHash = hashOf(code);
     const $set = { role, until, codeHash, account: person, joinedAt: member.joinedAt ?? now };
     await this.#model.updateOne({ _id: member._id }, { $set }, { session });
     const changes = { garden: userId, role, until };

@@ -7,6 +7,7 @@ import { definePlugin } from '../../src/plugins/plugin';
 import accountsPlugin from '../accounts';
 import deliveriesPlugin from '../deliveries';
 import mailPlugin from '../mail';
+import membersPlugin from '../members';
 import { commands } from './commands';
 import type { SignIns } from './commands/sign-ins';
 import { authorizationServer } from './endpoints/authorization-server';
@@ -14,6 +15,7 @@ import type { Parts } from './endpoints/method';
 import {
   addressPages,
   issuerPages,
+  joinPages,
   passkeyScript,
   recoveryPages,
   settingsPages,
@@ -52,7 +54,7 @@ const signUpSetting = new Setting(
 /** The authorization server and the pages on which people sign in. */
 const oauth = definePlugin<SignIns & { pages: PersonalPages }>({
   name: 'oauth',
-  requires: ['accounts', 'deliveries', 'mail', 'mcp', 'pages'],
+  requires: ['accounts', 'deliveries', 'mail', 'mcp', 'members', 'pages'],
   settings: [signUpSetting, documentsSetting, ...issuerSettings],
   rules: issuerRules,
   models: [stateModel, credentialModel],
@@ -117,6 +119,7 @@ const oauth = definePlugin<SignIns & { pages: PersonalPages }>({
       people,
       mails,
       documents,
+      gardens: host.use(membersPlugin),
       providers,
       issuer,
       isOpen: host.settings.of(signUpSetting) === 'open',
@@ -149,6 +152,7 @@ const oauth = definePlugin<SignIns & { pages: PersonalPages }>({
       protocols: [
         ...resourceDocuments(parts),
         ...settingsPages(parts),
+        joinPages(parts),
         ...(mails.isOn ? addressPages(parts) : []),
         ...(mails.isOn && !issuer ? recoveryPages(parts) : []),
         ...(issuer ? [] : [...authorizationServer(parts), ...signInPages(parts), passkeyScript]),

@@ -28,6 +28,8 @@ export interface PageOptions {
   script?: string | undefined;
   /** What just happened: the title begins with it, which screen readers read first. */
   news?: string | undefined;
+  /** Whether its address has a secret, which no other address may learn as its referrer. */
+  isSecret?: boolean | undefined;
   /** Pages that are an app of their own. */
   app?: PageApp;
 }
@@ -56,7 +58,7 @@ export function showPage(
   ctx: Context,
   title: string,
   content: Html,
-  { status = 200, mayLeave = false, script, news, app }: PageOptions = {},
+  { status = 200, mayLeave = false, script, news, isSecret = false, app }: PageOptions = {},
 ): void {
   const policy = [
     ...(app ? APP_POLICY : CONTENT_SECURITY_POLICY),
@@ -67,7 +69,7 @@ export function showPage(
   ctx.set({
     'Cache-Control': 'no-store',
     'Content-Security-Policy': policy.join('; '),
-    'Referrer-Policy': 'same-origin',
+    'Referrer-Policy': isSecret ? 'no-referrer' : 'same-origin',
     'X-Frame-Options': 'DENY',
   });
   ctx.vary('Accept-Language');

@@ -6,7 +6,7 @@ import type { Host } from '../../src/plugins/host';
 import type { Accounts } from '../accounts';
 import { type Care, dueEvent } from '../care';
 import { type Channel, type Delivery, eventBody, type Outcome } from '../deliveries';
-import type { MemberCheck } from '../members';
+import type { Memberships } from '../members';
 import type { Means, Message, Result } from './channels/means';
 import { type ChannelName, DUE, type Reminder, reminderNotFound } from './model';
 import type { Reminders } from './service';
@@ -19,7 +19,7 @@ interface Dependencies {
   host: Host;
   accounts: Accounts;
   care: Care;
-  members: MemberCheck;
+  members: Memberships;
   reminders: Reminders;
   means: readonly Means[];
 }
@@ -34,7 +34,7 @@ export class Sender {
   readonly #host: Host;
   readonly #accounts: Accounts;
   readonly #care: Care;
-  readonly #members: MemberCheck;
+  readonly #members: Memberships;
   readonly #reminders: Reminders;
   readonly #means: ReadonlyMap<ChannelName, Means>;
   readonly #link: string;

@@ -11,7 +11,7 @@ import type { Host } from '../../src/plugins/host';
 import type { KeptData } from '../accounts';
 import { type Deliveries, newSigningSecret } from '../deliveries';
 import type { MailService } from '../mail';
-import type { MemberCheck } from '../members';
+import type { Memberships } from '../members';
 import { keyFault } from './channels/encryption';
 import type { Result } from './channels/means';
 import {
@@ -34,7 +34,7 @@ interface Dependencies {
   host: Host;
   deliveries: Deliveries;
   mail: MailService;
-  members: MemberCheck;
+  members: Memberships;
 }
 
 /** Reminders as their people manage them. */
@@ -43,7 +43,7 @@ export class Reminders {
   readonly #host: Host;
   readonly #poster: Deliveries['poster'];
   readonly #mail: MailService;
-  readonly #members: MemberCheck;
+  readonly #members: Memberships;
 
   constructor({ host, deliveries, mail, members }: Dependencies) {
     this.#host = host;

@@ -153,13 +153,14 @@ const PAGES = [
   '/sign-in',
   '/sign-up',
   '/settings',
+  '/join',
   '/garden',
   '/garden/{id}',
 ];
 
 test('people get a page when something fails, whatever it is', async () => {
   const pages = endpoints().filter(({ path }) => PAGES.includes(path));
-  expect(pages).toHaveLength(13);
+  expect(pages).toHaveLength(15);
   for (const each of pages) {
     const french = { 'Accept-Language': 'fr' };
     for (const [answer, status, sentence] of [

@@ -76,6 +76,8 @@ test('all endpoints except a short list require a token', () => {
     // They redirect people who are not signed in.
     'GET /settings',
     'POST /settings',
+    'GET /join',
+    'POST /join',
     'GET /garden',
     'POST /garden',
     'GET /garden/{id}',

@@ -14,6 +14,7 @@ import type { Issuer } from '../issuer/settings';
 import { languageOf } from '../../pages';
 import { PageFault, TEXTS } from '../pages/texts';
 import { showFault, BrowserRequest } from '../pages/browser-request';
+import type { Memberships } from '../../members';
 import type { Mails } from '../mail/mails';
 import type { People } from '../people/people';
 import type { Documents } from '../server/documents';
@@ -27,6 +28,8 @@ export interface Parts {
   people: People;
   mails: Mails;
   documents: Documents;
+  /** The gardens that people share. */
+  gardens: Memberships;
   providers: Providers;
   /** Where people sign in, if not here. */
   issuer: Issuer | undefined;

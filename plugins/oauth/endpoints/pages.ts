@@ -4,6 +4,7 @@ import { answerConsent, consentPage } from '../pages/consent';
 import { staticFile } from '../../pages';
 import { confirmAddress, confirmAddressPage } from '../pages/confirm-address';
 import { forgot, forgotPage } from '../pages/forgot';
+import { JOIN, join, joinPage } from '../pages/join';
 import { PASSKEY_CODE, PASSKEY_SCRIPT } from '../pages/passkey-script';
 import { recover, recoverPage } from '../pages/recover';
 import { signIn, signInPage } from '../pages/sign-in';
@@ -118,6 +119,26 @@ export function addressPages(parts: Parts): ProtocolEndpoint[] {
       },
     },
   ];
+}
+
+/** The page on which a person joins the garden of another. */
+export function joinPages(parts: Parts): ProtocolEndpoint {
+  const { page, form } = pagesOf(parts);
+  const countsFailures = true;
+  return {
+    path: JOIN,
+    methods: {
+      GET: page(
+        'getJoinPage',
+        'Get the page of an invitation to a garden',
+        (request) => joinPage(request, parts),
+        { countsFailures },
+      ),
+      POST: form('joinWithPage', 'Join a garden (form)', (request) => join(request, parts), {
+        countsFailures,
+      }),
+    },
+  };
 }
 
 /** The only script of the pages. */

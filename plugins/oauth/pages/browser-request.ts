@@ -6,13 +6,15 @@ import type Provider from 'oidc-provider';
 
 import {
   type ApiError,
+  notFound,
   payloadTooLarge,
   rateLimited,
   unsupportedMediaType,
 } from '../../../src/core/errors';
 import { hashOf } from '../../../src/core/identity';
 import type { Acting } from '../../../src/data/audit/entry';
-import type { ProtocolApi } from '../../../src/plugins/protocol-endpoint';
+import { operationName } from '../../../src/plugins/operation-facts';
+import type { CallInput, ProtocolApi } from '../../../src/plugins/protocol-endpoint';
 import type { BrowserPage } from '../people/passkeys';
 import { SESSION_SECONDS } from '../server/configuration';
 import {
@@ -133,8 +135,14 @@ export class BrowserRequest {
     const origin = ctx.get('Origin');
     const cookie = this.cookie('form');
     const isOurs = cookie !== '' && hashOf(form.get('csrf') ?? '') === hashOf(csrfOf(cookie));
-    if (!isOurs || (origin !== '' && origin !== this.origin)) throw new PageFault('forged', 403);
+    const isHere = ['', this.origin].includes(origin) || (origin === 'null' && this.#isSameSite);
+    if (!isOurs || !isHere) throw new PageFault('forged', 403);
     return form;
+  }
+
+  /** Whether nothing says that a form without a referrer, whose origin is `null`, is from elsewhere. */
+  get #isSameSite(): boolean {
+    return ['', 'same-origin'].includes(this.ctx.get('Sec-Fetch-Site'));
   }
 
   /** The field with the CSRF token. */
@@ -159,6 +167,23 @@ export class BrowserRequest {
     this.ctx.status = 303;
     this.ctx.set('Location', to);
     this.ctx.set('Cache-Control', 'no-store');
+  }
+
+  /**
+   * Calls an operation for the authenticated caller, as a tool call does: from its rate limit onwards.
+   *
+   * @returns its response, as JSON
+   * @throws ApiError
+   */
+  async call(name: string, given: Partial<CallInput>): Promise<unknown> {
+    const { api, ctx } = this;
+    const operation = api.operations.find((each) => operationName(each) === name);
+    if (!operation) throw new Error(`${name} is not served here.`);
+    const input = { params: {}, query: undefined, body: undefined, ...given };
+    const { status, json } = await api.call(operation, input, ctx);
+    // The only error that is stored for retries.
+    if (status === 404) throw notFound.error();
+    return JSON.parse(json);
   }
 
   /** A refusal to show on a page. @throws all other errors */

@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 
 import { isLoopback } from '../../../src/core/settings/settings';
 import type { BrowserRequest } from './browser-request';
+import { hasCode } from './join';
 import { markup } from '../../pages';
 import {
   faultSummary,
@@ -104,6 +105,7 @@ async function showForm(
 ): Promise<void> {
   const { texts } = request;
   const options = await people.passkeys.authenticationOptions(request.page);
+  const maySignUp = isOpen || hasCode(request);
   const signUp = to === undefined ? '/sign-up' : `/sign-up?return=${encodeURIComponent(to)}`;
   const content = markup`${faultSummary(texts, fault)} ${isAgain && markup`<p>${texts.again}</p>`}
     <form method="post" action="/sign-in">
@@ -114,6 +116,6 @@ async function showForm(
       ${passkeyButton(texts, texts.usePasskey, options)}
     </form>
     ${mails.isOn && markup`<p><a href="/forgot">${texts.forgot}</a></p>`}
-    ${isOpen && markup`<p>${texts.newAccount} <a href="${signUp}">${texts.signUp}</a></p>`}`;
+    ${maySignUp && markup`<p>${texts.newAccount} <a href="${signUp}">${texts.signUp}</a></p>`}`;
   request.show(texts.signIn, content, { status, script: options && PASSKEY_SCRIPT });
 }

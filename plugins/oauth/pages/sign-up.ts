@@ -1,4 +1,7 @@
+import type { ClientSession } from 'mongoose';
+
 import { addressIn } from '../../mail';
+import type { Invitation } from '../../members';
 import type { Parts } from '../endpoints/method';
 import { markup } from '../../pages';
 import {
@@ -11,6 +14,7 @@ import {
   returnField,
   returnOf,
 } from './fields';
+import { keptInvitation, noteSignUp } from './join';
 import { showReady } from './links';
 import { PASSKEY_SCRIPT } from './passkey-script';
 import { PageFault, type Sentence } from './texts';
@@ -32,7 +36,7 @@ interface SignUpForm {
 export async function signUpPage(request: BrowserRequest, parts: Parts): Promise<void> {
   const { query } = request.ctx;
   const invite = String(query['invite'] ?? '');
-  const invited = await invitedName(request, parts, invite);
+  const { invited } = await invitationIn(request, parts, invite);
   await showForm(request, parts, { invite, invited, to: returnOf(query['return']) });
 }
 
@@ -45,7 +49,7 @@ export async function signUp(request: BrowserRequest, parts: Parts): Promise<voi
   const invite = form.get('invite') ?? '';
   const passkey = form.get('passkey') ?? '';
   const to = returnOf(form.get('return'));
-  const invited = await invitedName(request, parts, invite);
+  const { invited, garden } = await invitationIn(request, parts, invite);
   const name = invited ?? (form.get('name') ?? '').trim();
   const acting = request.acting(name);
   const email = (invited === undefined && form.get('email')) || '';
@@ -56,12 +60,15 @@ export async function signUp(request: BrowserRequest, parts: Parts): Promise<voi
       passkey === ''
         ? { password: form.get('password') ?? '' }
         : { passkey: await people.passkeys.verifyRegistration(page, invited, passkey, browser) };
-    if (invited === undefined) await people.signUp(name, credential, page.client, acting);
+    const within = async (tx: { session: ClientSession }) => {
+      if (garden) await noteSignUp(parts.store, tx, garden);
+    };
+    if (invited === undefined) await people.signUp(name, credential, page.client, acting, within);
     else await people.acceptInvitation(invite, credential, acting);
   } catch (error) {
     const { sentence: fault, status } = request.faultOf(error);
     // Limits how many names and invitations can be tried.
-    if (['taken', 'badInvitation'].includes(fault)) await api.recordFailure(ctx);
+    if (['taken', 'badInvitation', 'invitationGone'].includes(fault)) await api.recordFailure(ctx);
     await showForm(request, parts, { invite, invited, to, name, email, fault, status });
     return;
   }
@@ -74,19 +81,30 @@ export async function signUp(request: BrowserRequest, parts: Parts): Promise<voi
   showReady(request, texts.ready);
 }
 
+/** By what a person signs up. */
+interface SignUpRight {
+  /** The name of an invitation to the service. */
+  invited?: string;
+  /** The invitation to a garden, which is good for one new account. */
+  garden?: Invitation;
+}
+
 /** @throws PageFault if the invitation is invalid, or missing where one is required */
-async function invitedName(
-  { api, ctx }: BrowserRequest,
-  { people, isOpen }: Parts,
+async function invitationIn(
+  request: BrowserRequest,
+  parts: Parts,
   invite: string,
-): Promise<string | undefined> {
+): Promise<SignUpRight> {
+  const { api, ctx } = request;
   if (invite === '') {
-    if (isOpen) return undefined;
-    throw new PageFault('noInvitation', 403);
+    if (parts.isOpen) return {};
+    const garden = await keptInvitation(request, parts);
+    if (!garden) throw new PageFault('noInvitation', 403);
+    return { garden };
   }
   await api.refuseSpent(ctx);
-  const found = await people.invitation(invite);
-  if (found) return found.name;
+  const found = await parts.people.invitation(invite);
+  if (found) return { invited: found.name };
   await api.recordFailure(ctx);
   throw new PageFault('badInvitation');
 }

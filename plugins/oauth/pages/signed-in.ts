@@ -16,17 +16,49 @@ export interface SignedIn {
   until: number;
 }
 
-/** The person who is signed in; if nobody is, asks them to, and returns undefined. */
-export async function signedIn(
+/** The person who is signed in, if anybody is. */
+export async function personOf(
   request: BrowserRequest,
-  { store, issuer }: Parts,
+  { store }: Parts,
 ): Promise<SignedIn | undefined> {
   const { accountId, loginTs = 0, jti, exp } = await request.session();
   const account = accountId === undefined ? undefined : await store.accounts.person(accountId);
-  if (account) return { account, here: publicId(hashOf(jti)), since: loginTs, until: exp };
+  return account && { account, here: publicId(hashOf(jti)), since: loginTs, until: exp };
+}
+
+/** The same; if nobody is signed in, asks them to, and returns undefined. */
+export async function signedIn(
+  request: BrowserRequest,
+  parts: Parts,
+): Promise<SignedIn | undefined> {
+  const person = await personOf(request, parts);
+  if (!person) askToSignIn(request, parts);
+  return person;
+}
+
+/** Asks the person to sign in, and to come back. */
+export function askToSignIn(request: BrowserRequest, { issuer }: Parts): void {
   if (issuer) showIssuer(request, issuer, false);
   else request.redirect(`/sign-in?return=${request.ctx.path}`);
-  return undefined;
+}
+
+/** Runs work in which the person of a session calls operations, within some scopes. */
+export async function actAs(
+  request: BrowserRequest,
+  { account, here, until }: SignedIn,
+  scopes: readonly string[],
+  work: () => Promise<void>,
+): Promise<void> {
+  const { ctx } = request;
+  const name = request.browser;
+  const token = { id: here, name, scopes, expiresAt: new Date(until * 1000) };
+  ctx.state.principal = { account, scopes: new Set(scopes), token, isSession: true };
+  try {
+    await work();
+  } finally {
+    // These are about the calls of operations, of which a page makes several.
+    for (const header of ctx.res.getHeaderNames().filter(isOfCall)) ctx.remove(header);
+  }
 }
 
 type Show = (request: BrowserRequest, account: Account) => Promise<void>;
@@ -49,19 +81,9 @@ export function personalPages(parts: Parts): PersonalPages {
   const asPerson = (show: Show) => async (request: BrowserRequest) => {
     const person = await signedIn(request, parts);
     if (!person) return;
-    const { account, here, until } = person;
-    const scopes = usualScopes(request.api.scopes);
-    const name = request.browser;
-    const token = { id: here, name, scopes, expiresAt: new Date(until * 1000) };
-    const principal = { account, scopes: new Set(scopes), token, isSession: true } as const;
-    const { ctx } = request;
-    ctx.state.principal = principal;
-    try {
-      await show(request, account);
-    } finally {
-      // These are about the calls of operations, of which a page makes several.
-      for (const name of ctx.res.getHeaderNames().filter(isOfCall)) ctx.remove(name);
-    }
+    await actAs(request, person, usualScopes(request.api.scopes), () =>
+      show(request, person.account),
+    );
   };
   return {
     page: (id, summary, show) => page(id, summary, asPerson(show)),

@@ -1,11 +1,13 @@
 import type { Language } from '../../pages';
 import { SETTINGS_TEXTS } from '../settings/texts';
 import { EMAIL_TEXTS } from './email-texts';
+import { GARDEN_TEXTS } from './garden-texts';
 
 /** The texts of the pages. */
 const en = {
   ...SETTINGS_TEXTS.en,
   ...EMAIL_TEXTS.en,
+  ...GARDEN_TEXTS.en,
   signIn: 'Sign in',
   signUp: 'Create an account',
   signOut: 'Sign out',
@@ -71,6 +73,7 @@ const en = {
 const fr: typeof en = {
   ...SETTINGS_TEXTS.fr,
   ...EMAIL_TEXTS.fr,
+  ...GARDEN_TEXTS.fr,
   signIn: 'Se connecter',
   signUp: 'Créer un compte',
   signOut: 'Se déconnecter',
@@ -141,7 +144,7 @@ export type Texts = typeof en;
 export const TEXTS: Readonly<Record<Language, Texts>> = { en, fr };
 
 /** Names of texts that are sentences, such as why something is refused. */
-export type Sentence = Exclude<keyof Texts, 'scopes' | 'done'>;
+export type Sentence = Exclude<keyof Texts, 'scopes' | 'done' | 'roles'>;
 
 /** A refusal that a page shows in the person's language. */
 export class PageFault extends Error {

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
+import type { ClientSession } from 'mongoose';
+
 import { type Tier, TIERS, hashOf } from '../../../src/core/identity';
 import { accountTarget, type Acting } from '../../../src/data/audit/entry';
 import { PageFault } from '../pages/texts';
@@ -183,9 +185,10 @@ export class People {
   }
 
   /**
-   * Creates an account without an invitation.
+   * Creates an account under a name that the person chooses.
    *
    * @param client the address, whose budget it spends
+   * @param within what else belongs to the transaction
    * @throws PageFault if the name is invalid or taken, or the password too weak
    */
   async signUp(
@@ -193,6 +196,7 @@ export class People {
     credential: NewCredential,
     client: string,
     acting: Acting,
+    within?: (tx: { session: ClientSession }) => Promise<void>,
   ): Promise<void> {
     if (!OWN_NAME.test(name)) throw new PageFault('badName');
     if (!(await this.#store.spend(`sign-up ${client}`, SIGN_UPS))) {
@@ -202,6 +206,7 @@ export class People {
     await this.#store.host.transactShared(async (tx) => {
       const isNew = await this.#store.accounts.createIn(tx, name, {});
       if (!isNew) throw new PageFault('taken');
+      await within?.(tx);
       await this.credentials.replace(tx, name, stored, acting);
     });
   }
