@@ -49,7 +49,7 @@ const accounts = definePlugin<Accounts>({
     const expiring = new ExpiringTokens(host);
     return {
       exports: service,
-      operations: () => routes(tokens, data),
+      operations: () => routes(tokens, data, host),
       identity: service,
       jobs: [expiring.job, data.job],
       readings: [expiring.reading],

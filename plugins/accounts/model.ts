@@ -1,7 +1,7 @@
 import { Schema } from 'mongoose';
 
 import { sharedModel } from '../../src/data/model/models';
-import { type Account, TIERS, type Tier } from '../../src/core/identity';
+import { type Account, type Binding, TIERS, type Tier } from '../../src/core/identity';
 import { IdType, newId, type StoredId } from '../../src/core/ids';
 
 declare module '../../src/core/identity' {
@@ -90,7 +90,14 @@ export interface TokenDocument {
   replacedBy?: string;
   /** The grant of the app that created it, with which it ends. */
   grant?: string;
+  /** The only garden that it opens. */
+  garden?: Binding;
 }
+
+const BINDING = new Schema(
+  { owner: { type: String, required: true }, member: { type: String } },
+  { _id: false },
+);
 
 export const tokenModel = sharedModel<TokenDocument>(
   'Token',
@@ -109,6 +116,7 @@ export const tokenModel = sharedModel<TokenDocument>(
       lastUsedAt: { type: Date },
       replacedBy: { type: String },
       grant: { type: String },
+      garden: { type: BINDING },
     },
     { collection: 'tokens' },
   )

@@ -1,9 +1,11 @@
 import Joi from 'joi';
 
-import { fieldError, insufficientScope } from '../../src/core/errors';
-import type { HeldToken } from '../../src/core/identity';
+import { fieldError, gardenNotFound, insufficientScope } from '../../src/core/errors';
+import { bindTo, roleRefused } from '../../src/core/gardens';
+import type { Binding, HeldToken } from '../../src/core/identity';
 import { TextStream } from '../../src/core/http/content';
 import { success } from '../../src/fields/joi';
+import type { Host } from '../../src/plugins/host';
 import { type Operation, read, remove, write } from '../../src/plugins/operation';
 import { tokenLimitReached, tokenNotFound } from './errors';
 import type { PersonalData } from './personal-data';
@@ -24,7 +26,25 @@ const common = {
 } as const;
 
 /** Operations on the caller's own tokens and data (docs/api.md, "Tokens and data"). */
-export function routes(tokens: TokenService, data: PersonalData): Operation[] {
+export function routes(
+  tokens: TokenService,
+  data: PersonalData,
+  { gardens }: Pick<Host, 'gardens'>,
+): Operation[] {
+  /** @throws ApiError garden_not_found; insufficient_scope for what the role of the person lacks there */
+  const gardenFor = async (
+    person: string,
+    { garden: wanted, scopes }: { garden?: string; scopes: readonly string[] },
+    { garden: own }: HeldToken,
+  ): Promise<Binding | undefined> => {
+    const owner = wanted ?? own?.owner;
+    if (owner === undefined) return undefined;
+    if (own && owner !== own.owner) throw gardenNotFound.error();
+    const { garden, shared } = await bindTo(owner, person, gardens());
+    const beyond = scopes.find((scope) => shared?.scopes.has(scope) === false);
+    if (shared && beyond !== undefined) throw roleRefused(shared, beyond);
+    return garden;
+  };
   return [
     read({
       ...common,
@@ -41,16 +61,17 @@ export function routes(tokens: TokenService, data: PersonalData): Operation[] {
       path: '/api/account/tokens',
       summary: 'Create a token',
       description:
-        'A token has no scope that the token which creates it lacks, and expires no later. One that an app creates ends when the access of the app does. It is shown only once: a repeat under the same Idempotency-Key is 409 with its id.',
+        'A token has no scope that the token which creates it lacks, and expires no later. One that an app creates ends when the access of the app does, and one for a garden of another when your membership does. It is shown only once: a repeat under the same Idempotency-Key is 409 with its id.',
       operationId: 'createToken',
       body: createToken,
       secret: 'token',
       response: { schema: newToken, description: 'The token' },
-      errors: [tokenLimitReached],
+      errors: [tokenLimitReached, gardenNotFound],
       handler: async ({ tx, token, body }) => {
         requireHeld(body.scopes, token);
         const { endsBy, grant } = token;
-        return tokens.makeOwn(tx, { ...body, endsBy, grant });
+        const garden = await gardenFor(tx.userId, body, token);
+        return tokens.makeOwn(tx, { ...body, endsBy, grant, garden });
       },
     }),
     remove({

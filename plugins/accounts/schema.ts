@@ -29,6 +29,7 @@ export interface OwnToken {
   createdAt: Date;
   expiresAt: Date;
   lastUsedAt: Date | null;
+  garden?: string;
 }
 
 const fields = {
@@ -38,6 +39,7 @@ const fields = {
   createdAt: instant().required(),
   expiresAt: instant().required(),
   lastUsedAt: nullable(instant()).required().description('To the hour; null before the first use'),
+  garden: text().example('ada').description('The owner of the only garden that it opens, if any'),
 };
 
 export const ownTokens = Joi.object({
@@ -68,13 +70,23 @@ export const tokenFields = {
 /** The scopes of a new token. */
 export const scopeList = Joi.array().items(Joi.string().max(100)).min(1).max(20).unique();
 
-export const createToken = Joi.object<{ name: string; scopes: string[]; expiresIn: number }, true>({
+interface CreateToken {
+  name: string;
+  scopes: string[];
+  expiresIn: number;
+  garden?: string;
+}
+
+export const createToken = Joi.object<CreateToken, true>({
   ...tokenFields,
   scopes: scopeList
     .required()
     .example([ACCOUNT_SCOPE])
     .description('All or some of the scopes of the token that creates it'),
-});
+  garden: text({ min: 1, max: 128 })
+    .example('ada')
+    .description('The id of the only garden that it opens; all that are open to you if left out'),
+}).example({ name: 'Phone', scopes: [ACCOUNT_SCOPE], expiresIn: YEAR_SECONDS });
 
 export const deleteAccount = Joi.object<{ confirm: string }, true>({
   confirm: text({ max: 128 }).required().description('The userId of the account'),

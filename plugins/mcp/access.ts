@@ -38,8 +38,12 @@ export function scopeChallenge(
   operation: Operation,
   { ctx, principal }: { ctx: Context; principal: Principal },
 ): ApiError | undefined {
-  if (error.kind !== insufficientScope || !isOfApp(ctx)) return undefined;
-  const scopes = [...new Set([...principal.scopes, ...requiredScopes(operation)])].join(' ');
+  // What the role of a member does not permit, no scope does.
+  const isOfToken = error.kind === insufficientScope && 'WWW-Authenticate' in error.headers;
+  if (!isOfToken || !isOfApp(ctx)) return undefined;
+  const { garden } = principal;
+  const wanted = new Set([...principal.scopes, ...requiredScopes(operation)]);
+  const scopes = [...wanted].filter((scope) => garden?.scopes.has(scope) !== false).join(' ');
   const headers = { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scopes}"` };
   return refusal(ctx, insufficientScope, { message: error.message, headers });
 }

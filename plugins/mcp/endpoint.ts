@@ -12,7 +12,7 @@ import {
   validationError,
 } from '../../src/core/errors';
 import { hostSettings } from '../../src/core/settings/host-settings';
-import type { Principal } from '../../src/core/identity';
+import type { Garden, Principal } from '../../src/core/identity';
 import { PROJECT } from '../../src/core/settings/project';
 import { isRecord } from '../../src/core/values';
 import type { Host } from '../../src/plugins/host';
@@ -27,15 +27,27 @@ import { errorResult, invalidArguments, storedError, successResult } from './too
 
 /** Rules for the tools of all plugins. */
 const GENERAL =
-  "All data belongs to the token's owner. Ids are UUIDs and come only from results. Times are RFC 3339 with an offset. Fill fields only with what the person said. For more of a list, pass its nextCursor as cursor with the same arguments. A failed call returns isError with the reason, the field and what to call next.";
+  'Ids are UUIDs and come only from results. Times are RFC 3339 with an offset. Fill fields only with what the person said. For more of a list, pass its nextCursor as cursor with the same arguments. A failed call returns isError with the reason, the field and what to call next.';
+const OWN = "All data belongs to the token's owner.";
 
 /**
  * What a model should know before it reads the tools: the rules for all of them, the person's date,
  * and the instructions of each plugin. Models always read it, so it must stay under 1 KB.
  */
-function instructionsFor(ofPlugins: readonly string[], timezone: string, now: Date): string {
+function instructionsFor(
+  ofPlugins: readonly string[],
+  { account, garden }: Principal,
+  now: Date,
+): string {
+  const { timezone } = garden?.account ?? account;
   const today = `Today is ${calendarOf(timezone)(now)} in ${timezone}; on a later day call get_account.`;
-  return [`${GENERAL} ${today}`, ...ofPlugins].join('\n\n');
+  return [`${garden ? whose(garden) : OWN} ${GENERAL} ${today}`, ...ofPlugins].join('\n\n');
+}
+
+/** Its owner chose the name. */
+function whose({ account: { id, gardenName }, role }: Garden): string {
+  const name = gardenName === null ? '' : ` ${JSON.stringify(gardenName)}`;
+  return `All data belongs to the garden${name} of ${JSON.stringify(id)}, where the person is a ${role}.`;
 }
 
 /** The response to a GET that accepts `text/event-stream`. */
@@ -105,8 +117,8 @@ export class Endpoint {
     const catalog = this.#catalogOf(api);
     const caller: Caller = { ctx, api, principal };
     const reply = await handleMessage(message, ctx.req.headers, {
-      instructions: instructionsFor(api.instructions, principal.account.timezone, new Date()),
-      listTools: () => catalog.definitionsFor(principal.scopes),
+      instructions: instructionsFor(api.instructions, principal, new Date()),
+      listTools: () => catalog.definitionsFor(principal.scopes, principal.garden),
       hasTool: (name) => catalog.has(name),
       callTool: (name, args) => this.#callTool(catalog.get(name), args, caller),
     });

@@ -41,9 +41,9 @@ export class Memberships implements Gardens {
       this.#accounts.person(userId),
     ]);
     if (!member || !account || !isOpen(member, now)) return undefined;
-    this.#recordUse(member, now);
     const { role } = member;
-    return { account, by: authorOf(member), role, scopes: scopesOf(role), roleWith };
+    const noteVisit = () => this.#recordUse(member, now);
+    return { account, by: authorOf(member), role, scopes: scopesOf(role), roleWith, noteVisit };
   }
 
   /** Whether a garden lets a person in now. */

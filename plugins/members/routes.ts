@@ -95,14 +95,17 @@ export function routes(members: Members, memberships: Memberships): Operation[] 
       of: 'person',
       access: { anyToken: 'it says which gardens the person may open' },
       summary: 'List the gardens that the person may open',
-      description: "One's own comes first.",
+      description: "One's own comes first. A token for one garden lists that one.",
       notCacheable: 'their owners change them',
       response: { schema: gardens, description: "The person's own, then those shared with them" },
       tool: {
         name: 'list_gardens',
         description: "List the person's own garden and those that others share with them.",
       },
-      handler: async ({ account }) => ({ items: await memberships.list(account) }),
+      handler: async ({ account, token: { garden } }) => {
+        const open = await memberships.list(account);
+        return { items: open.filter(({ id }) => garden === undefined || id === garden.owner) };
+      },
     }),
     write({
       ...common,

@@ -66,6 +66,7 @@ export function hostFor(
       if (!collects.includes('changes')) fail('uses changes without collecting them');
       return app.contributions.flatMap(({ changes = [] }) => changes);
     },
+    gardens: () => app.contributions.find(({ gardens }) => gardens)?.gardens,
     quotas,
     features: Object.fromEntries(plugins.flatMap((each) => Object.entries(each.features ?? {}))),
     rebuildDerived: async (tx) => {

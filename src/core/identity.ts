@@ -44,6 +44,14 @@ export interface Account {
 /** The number of records by quota; a quota that was never counted is missing. */
 export type Usage = Readonly<Record<string, number>>;
 
+/** The only garden for which a token is valid. */
+export interface Binding {
+  /** The id of its owner. */
+  owner: string;
+  /** The member that the holder of the token is there; missing in their own. */
+  member?: string;
+}
+
 /** A token without its secret. */
 export interface HeldToken {
   id: string;
@@ -54,6 +62,8 @@ export interface HeldToken {
   endsBy?: Date | undefined;
   /** The grant of an app with which it ends, and tokens that it creates too. */
   grant?: string | undefined;
+  /** All gardens that are open to its holder if missing. */
+  garden?: Binding | undefined;
 }
 
 /** An authenticated caller. */
@@ -65,6 +75,8 @@ export interface Principal {
   onlyAt?: string | undefined;
   /** Whether the person is signed in with a browser: `token` describes the session. */
   isSession?: true;
+  /** The garden of another to which the token is bound. */
+  garden?: Garden | undefined;
 }
 
 /** Who did something in the garden of another, as its owner called them then. */
@@ -84,12 +96,23 @@ export interface Garden {
   scopes: ReadonlySet<string>;
   /** The least role with a scope; undefined if only the owner has it. */
   roleWith: (scope: string) => string | undefined;
+  /** Records that the person was there. */
+  noteVisit: () => void;
 }
 
 /** The gardens that accounts share, which one plugin may provide. */
 export interface Gardens {
   /** Returns the garden of an account if it lets the person in now. */
   find(owner: string, person: string): Promise<Garden | undefined>;
+  /** The gardens that a person may open now, their own first. */
+  list(own: Account): Promise<NamedGarden[]>;
+}
+
+/** A garden that a person may open. */
+export interface NamedGarden {
+  /** The id of its owner. */
+  id: string;
+  name: string;
 }
 
 export interface CallSource {
@@ -104,8 +127,18 @@ export interface AuthenticationOptions {
   source: CallSource;
 }
 
-/** Why a token is invalid: `elsewhere` is for another path, `foreign` for another audience. */
-export type TokenFault = 'unknown' | 'revoked' | 'expired' | 'early' | 'elsewhere' | 'foreign';
+/**
+ * Why a token is invalid: `elsewhere` is for another path, `foreign` for another audience, `closed` for a
+ * garden that is no longer open to its holder.
+ */
+export type TokenFault =
+  | 'unknown'
+  | 'revoked'
+  | 'expired'
+  | 'early'
+  | 'elsewhere'
+  | 'foreign'
+  | 'closed';
 
 export interface Authenticator {
   /** Returns the holder of a token, or why it is invalid. */

@@ -77,6 +77,7 @@ const GENUINE = {
   expired: 'The token has expired.',
   early: 'The token is not valid yet; the clock of its issuer may be ahead.',
   foreign: 'The token is for another audience.',
+  closed: 'The token is for a garden that is no longer open to its holder.',
   elsewhere: 'The token is only valid for the tool endpoint.',
 };
 

@@ -12,26 +12,29 @@ interface Dependencies {
 }
 
 /**
- * Finds the garden that the header Garden names. Without the header, or if it names the caller, the call
- * is for the caller's own.
+ * Finds the garden that the header Garden names. Without the header the call is for the garden to which the
+ * token is bound, otherwise for the caller's own.
  *
- * @throws ApiError garden_not_found unless the caller is let in at this moment
+ * @throws ApiError garden_not_found unless the caller is let in at this moment, or for another garden than
+ *   that of the token
  */
 export function garden(
   { of }: Pick<Operation, 'of'>,
   { gardens, mongo }: Dependencies,
 ): Middleware {
   const step: Middleware = async (ctx, next) => {
-    if (ctx.headers['garden'] !== undefined) {
-      const { account } = callerOf(ctx);
-      const id = idIn(ctx);
-      if (id !== account.id) {
-        const find = async () => (id === undefined ? undefined : gardens?.find(id, account.id));
-        const found = await mongo.failFast(find);
-        if (!found) throw gardenNotFound.error();
-        ctx.state.garden = found;
-      }
+    const { account, token, garden: bound } = callerOf(ctx);
+    const usual = token.garden?.owner ?? account.id;
+    const id = ctx.headers['garden'] === undefined ? usual : idIn(ctx);
+    if (token.garden && id !== usual) throw gardenNotFound.error();
+    if (bound) ctx.state.garden = bound;
+    else if (id !== account.id) {
+      const find = async () => (id === undefined ? undefined : gardens?.find(id, account.id));
+      const found = await mongo.failFast(find);
+      if (!found) throw gardenNotFound.error();
+      ctx.state.garden = found;
     }
+    ctx.state.garden?.noteVisit();
     await next();
   };
   // Shown by `audit routes`.

@@ -1,7 +1,8 @@
 import type { Middleware } from 'koa';
 
-import { type ApiError, featureNotAvailable, insufficientScope } from '../core/errors';
-import { type Garden, isBackend } from '../core/identity';
+import { featureNotAvailable, insufficientScope } from '../core/errors';
+import { roleRefused } from '../core/gardens';
+import { isBackend } from '../core/identity';
 import type { Feature, Operation } from '../plugins/operation';
 import { requiredScopes } from '../plugins/operation-facts';
 import { callerOf, ownerOf } from './state';
@@ -16,6 +17,11 @@ export function requireScope(operation: Operation): Middleware {
   const scopes = requiredScopes(operation);
   return async function requireScope(ctx, next) {
     const { scopes: held } = callerOf(ctx);
+    const { garden } = ctx.state;
+    // Before the token, for which no other scopes would help.
+    const beyond = scopes.find((scope) => garden?.scopes.has(scope) === false);
+    if (garden && operation.of === 'person') throw roleRefused(garden);
+    if (garden && beyond !== undefined) throw roleRefused(garden, beyond);
     const lacking = scopes.find((scope) => !held.has(scope));
     if (lacking !== undefined) {
       throw insufficientScope.error(`The token lacks the scope ${lacking}.`, {
@@ -24,22 +30,8 @@ export function requireScope(operation: Operation): Middleware {
         },
       });
     }
-    const { garden } = ctx.state;
-    const beyond = scopes.find((scope) => garden?.scopes.has(scope) === false);
-    if (garden && operation.of === 'person') throw roleRefused(garden);
-    if (garden && beyond !== undefined) throw roleRefused(garden, beyond);
     await next();
   };
-}
-
-/** @param scope what the role lacks; nothing that a role can have if left out */
-function roleRefused({ role, roleWith }: Garden, scope?: string): ApiError {
-  const needed = scope === undefined ? undefined : roleWith(scope);
-  return insufficientScope.error(
-    needed === undefined
-      ? 'In this garden only its owner may do that.'
-      : `In this garden that needs the role ${needed}; yours is ${role}.`,
-  );
 }
 
 /** Refuses the token of a backend, which is valid only for operations that name its scope. */

@@ -1,6 +1,7 @@
 import type { ClientSession } from 'mongoose';
 import type { Logger } from 'pino';
 
+import type { Gardens } from '../core/identity';
 import type { Settings } from '../core/settings/settings';
 import type { AccountData } from '../data/accounts/account-data';
 import type { AuditLog, SharedTransaction } from '../data/audit/audit-log';
@@ -44,6 +45,8 @@ export interface Host {
   snapshotStream<T>(read: (session: ClientSession) => AsyncIterable<T>): AsyncGenerator<T>;
   /** The lists of `GET /api/changes` of all plugins; not during setup. */
   changedLists(): readonly ChangedList[];
+  /** The gardens that accounts share, if a plugin provides them; not during setup. */
+  gardens(): Gardens | undefined;
   /** The quotas of all plugins. */
   readonly quotas: Quotas;
   /** The features of all plugins, by name. */

@@ -3,6 +3,7 @@ import type { ClientSession } from 'mongoose';
 import pLimit from 'p-limit';
 
 import { BatchLookup } from '../../../src/core/batch-lookup';
+import { boundGarden } from '../../../src/core/gardens';
 import {
   type AuthenticationOptions,
   type Authenticator,
@@ -108,15 +109,19 @@ export class TokenAuthenticator implements Pick<Authenticator, 'authenticate'> {
       this.#known.delete(hash);
       return typeof current === 'string' ? current : 'unknown';
     }
+    const bound = current.garden;
+    const garden = bound && (await boundGarden(bound, account._id, this.#host.gardens()));
+    if (garden === null) return 'closed';
     if (!isCurrent) this.#known.set(hash, { token: current, version });
     if (!isOfSignIn) this.#recordUse(current, now, source);
     const { _id, name, scopes, expiresAt, onlyAt, grant } = current;
-    const held = { id: idText(_id), name, scopes, expiresAt, grant };
+    const held = { id: idText(_id), name, scopes, expiresAt, grant, garden: bound };
     return {
       account: asAccount(account),
       scopes: new Set(scopes),
       token: { ...held, endsBy: isOfSignIn ? undefined : expiresAt },
       onlyAt,
+      garden,
     };
   }
 

@@ -1,7 +1,5 @@
-import type { ClientSession } from 'mongoose';
-
 import { invalidToken } from '../../../src/core/errors';
-import { type HeldToken, type Tier, hashOf } from '../../../src/core/identity';
+import { type Binding, type Tier, hashOf } from '../../../src/core/identity';
 import { idText, newId } from '../../../src/core/ids';
 import type { Act } from '../../../src/data/audit/entry';
 import type { Transaction } from '../../../src/data/writing/transaction';
@@ -10,6 +8,7 @@ import { accountModel, newTokensVersion, tokenModel, type TokenDocument } from '
 import type { AccountService } from '../service';
 import { MAX_TOKENS, tokenLimitReached } from '../errors';
 import type { OwnToken } from '../schema';
+import { OpenTokens } from './open-tokens';
 import { type Pruned, pruneTokens } from './prune';
 import { makeToken } from './token';
 import { requireValid, valid } from './validity';
@@ -33,12 +32,15 @@ interface OwnNewToken {
   endsBy: Date | undefined;
   /** The grant of the app that creates it. */
   grant?: string | undefined;
+  /** The only garden that it opens. */
+  garden?: Binding | undefined;
 }
 
 /** Creates, rotates, revokes and deletes tokens. */
 export class TokenService {
   readonly #accounts;
   readonly #tokens;
+  readonly #open: OpenTokens;
   readonly #host: Host;
   readonly #accountService: AccountService;
 
@@ -47,6 +49,7 @@ export class TokenService {
     this.#accountService = accountService;
     this.#accounts = host.model(accountModel);
     this.#tokens = host.model(tokenModel);
+    this.#open = new OpenTokens(host, accountService);
   }
 
   /** Creates a token, and its account if missing; returns the token itself this once. */
@@ -68,11 +71,7 @@ export class TokenService {
 
   /** The valid tokens of an account, oldest first. */
   async validTokens(userId: string): Promise<OwnToken[]> {
-    const found = this.#tokens.find(valid(userId, new Date())).sort({ createdAt: 1 });
-    const tokens: OwnToken[] = [];
-    for (const token of await found.lean())
-      if (await this.#isOpen(token)) tokens.push(asOwn(token));
-    return tokens;
+    return (await this.#open.of(userId, new Date())).map(asOwn);
   }
 
   /**
@@ -82,17 +81,16 @@ export class TokenService {
    */
   async makeOwn(
     tx: Transaction,
-    { name, scopes, expiresIn, endsBy, grant }: OwnNewToken,
+    { name, scopes, expiresIn, endsBy, grant, garden }: OwnNewToken,
   ): Promise<OwnToken & { token: string }> {
     const { session, userId, now } = tx;
-    if ((await this.#tokens.countDocuments(valid(userId, now)).session(session)) >= MAX_TOKENS) {
-      throw tokenLimitReached.error();
-    }
-    if (!(await this.#isOpen({ grant }, session))) throw invalidToken.error();
+    const held = await this.#open.of(userId, now, session);
+    if (held.length >= MAX_TOKENS) throw tokenLimitReached.error();
+    if (!(await this.#open.has({ userId, grant }, session))) throw invalidToken.error();
     const token = makeToken();
     const leftMs = endsBy === undefined ? Infinity : endsBy.getTime() - now.getTime();
     const lifetimeMs = Math.min(expiresIn * 1000, leftMs);
-    const view = await this.#insert(tx, token, { name, scopes, grant }, lifetimeMs);
+    const view = await this.#insert(tx, token, { name, scopes, grant, garden }, lifetimeMs);
     return { ...asOwn(view), token };
   }
 
@@ -197,7 +195,7 @@ export class TokenService {
   async #insert(
     tx: Transaction,
     token: string,
-    { name, scopes, grant }: Pick<TokenDocument, 'name' | 'scopes'> & Pick<HeldToken, 'grant'>,
+    { name, scopes, grant, garden }: Pick<OwnNewToken, 'name' | 'scopes' | 'grant' | 'garden'>,
     lifetimeMs: number,
     origin: Act['changes'] = {},
   ): Promise<TokenView> {
@@ -212,22 +210,16 @@ export class TokenService {
       revokedAt: null,
       lastUsedAt: null,
       ...(grant === undefined ? {} : { grant }),
+      ...(garden && { garden }),
     };
     await this.#tokens.bulkWrite([{ insertOne: { document } }], { session: tx.session });
     const { expiresAt } = document;
     tx.audit({
       action: 'token.created',
       target: tokenTarget(idText(document._id)),
-      changes: { scopes, expiresAt, ...origin },
+      changes: { scopes, expiresAt, ...(garden && { garden: garden.owner }), ...origin },
     });
     return asView(document);
-  }
-
-  /** Whether the grant of the app that created a token, if any, is open. */
-  async #isOpen({ grant }: Pick<HeldToken, 'grant'>, session?: ClientSession): Promise<boolean> {
-    return (
-      grant === undefined || (await this.#accountService.grantEnd(grant, session)) !== undefined
-    );
   }
 
   async #revoke(tx: Transaction, token: TokenDocument): Promise<void> {

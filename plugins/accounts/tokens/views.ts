@@ -12,13 +12,15 @@ export interface TokenView extends Pick<
   user: string;
   /** Id of the token that it was rotated to. */
   replacedBy: string | null;
+  /** The owner of the only garden that it opens. */
+  garden?: string;
 }
 
 /** A token as its owner sees it. */
 export function asOwn(token: TokenDocument | TokenView): OwnToken {
-  const { name, scopes, createdAt, expiresAt, lastUsedAt } = token;
-  const id = 'id' in token ? token.id : idText(token._id);
-  return { id, name, scopes, createdAt, expiresAt, lastUsedAt };
+  const view = 'id' in token ? token : asView(token);
+  const { id, name, scopes, createdAt, expiresAt, lastUsedAt, garden } = view;
+  return { id, name, scopes, createdAt, expiresAt, lastUsedAt, ...(garden && { garden }) };
 }
 
 /** A token as operators see it. */
@@ -34,6 +36,7 @@ export function asView(document: TokenDocument): TokenView {
     revokedAt,
     lastUsedAt,
     replacedBy: document.replacedBy ?? null,
+    ...(document.garden && { garden: document.garden.owner }),
   };
 }
 

@@ -1,8 +1,9 @@
 import type { Tool } from '@modelcontextprotocol/server';
 
+import type { Garden } from '../../../src/core/identity';
 import { success } from '../../../src/fields/joi';
 import type { Operation } from '../../../src/plugins/operation';
-import { requiredScopes } from '../../../src/plugins/operation-facts';
+import { readsGarden, requiredScopes } from '../../../src/plugins/operation-facts';
 import { ToolArguments } from './arguments';
 import { OutputSchemas, resultKindOf } from './output-schemas';
 
@@ -45,13 +46,15 @@ export class ToolCatalog {
     return tool;
   }
 
-  /** The tools that a token with these scopes may call. */
-  definitionsFor(scopes: ReadonlySet<string>): Tool[] {
-    const key = [...scopes].sort().join(' ');
+  /** The tools that a token with these scopes may call, also in the garden of another. */
+  definitionsFor(scopes: ReadonlySet<string>, garden?: Garden): Tool[] {
+    const key = [garden?.role, ...[...scopes].sort()].join(' ');
     const cached = this.#definitionsByScopes.get(key);
     if (cached) return cached;
+    const has = (scope: string) => scopes.has(scope) && garden?.scopes.has(scope) !== false;
     const definitions = [...this.#byName.values()]
-      .filter(({ operation }) => requiredScopes(operation).every((scope) => scopes.has(scope)))
+      .filter(({ operation }) => !garden || operation.of === 'garden' || !readsGarden(operation))
+      .filter(({ operation }) => requiredScopes(operation).every(has))
       .map(({ definition }) => definition);
     this.#definitionsByScopes.set(key, definitions);
     return definitions;

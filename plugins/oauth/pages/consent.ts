@@ -1,6 +1,6 @@
 import type Provider from 'oidc-provider';
 
-import { hashOf } from '../../../src/core/identity';
+import { type Binding, hashOf } from '../../../src/core/identity';
 import { documentHost } from '../server/client-metadata';
 import { shownName } from '../server/client-name';
 import { OWN_SCOPES } from '../server/configuration';
@@ -9,6 +9,7 @@ import { appTarget, scopesIn, type StateStore } from '../state/store';
 import { markup } from '../../pages';
 import { PageFault } from './texts';
 import type { BrowserRequest } from './browser-request';
+import { chosenGarden, gardenField, gardensOf } from './gardens';
 
 /** How many authorized apps an account may have; beyond that the oldest ends. */
 const MAX_APPS = 100;
@@ -50,6 +51,7 @@ export async function consentPage(request: BrowserRequest, all: readonly string[
         <legend>${texts.may}</legend>
         ${boxes}
       </fieldset>
+      ${gardenField(texts, await gardensOf(request.store, accountId))}
       ${
         by === undefined
           ? markup`<p>${texts.ownName}</p>`
@@ -79,12 +81,15 @@ export async function answerConsent(
   const authorization = await requestOf(request, all);
   if (!authorization) return;
   const { interaction, accountId, signedInAt } = authorization;
-  const scopes = authorization.scopes.filter((scope) => form.getAll('scope').includes(scope));
+  const bound = await chosenGarden(store, accountId, form);
+  const scopes = authorization.scopes.filter(
+    (scope) => form.getAll('scope').includes(scope) && bound?.shared?.scopes.has(scope) !== false,
+  );
   const isAllowed = form.get('answer') === 'allow' && scopes.length > 0;
   const result = isAllowed
     ? {
         ...(interaction.prompt.name === 'login' ? { login: { accountId, ts: signedInAt } } : {}),
-        consent: { grantId: await grant(request, store, authorization, scopes) },
+        consent: { grantId: await grant(request, store, authorization, { scopes, ...bound }) },
       }
     : { error: 'access_denied', error_description: 'the person denied access' };
   // The library resumes it only in this session: an answer does not outlive it.
@@ -97,14 +102,14 @@ async function grant(
   request: BrowserRequest,
   store: StateStore,
   { interaction, client, accountId, scopes: requested }: ConsentRequest,
-  scopes: readonly string[],
+  { scopes, garden }: { scopes: readonly string[]; garden?: Binding },
 ): Promise<string> {
   const removed = requested.filter((scope) => !scopes.includes(scope));
   const { clientId } = client;
   const made = new request.provider.Grant({ accountId, clientId });
   // A form that is sent twice makes one grant. Only its refresh tokens may reveal the id.
   const { jti: session } = await request.session();
-  made.jti = hashOf(`grant ${interaction.uid} ${session}`);
+  made.jti = hashOf(`grant ${interaction.uid} ${session} ${garden?.owner ?? ''}`);
   made.addOIDCScope(namesIn(interaction, OWN_SCOPES).join(' '));
   for (const resource of [interaction.params['resource']].flat().map(String)) {
     made.addResourceScope(resource, scopes.join(' '));
@@ -114,8 +119,10 @@ async function grant(
   const oldest = await store.allButNewest(MAX_APPS - 1, accountId, 'Grant');
   for (const each of oldest) await store.endGrant(each, request.acting(accountId));
   const id = await made.save();
+  if (garden) await store.bind(hashOf(id), garden);
   await store.host.transactShared(async (tx) => {
-    const act = { action: 'program.allowed', target: appTarget(hashOf(id)), changes: { scopes } };
+    const changes = { scopes, ...(garden && { garden: garden.owner }) };
+    const act = { action: 'program.allowed', target: appTarget(hashOf(id)), changes };
     tx.audit(act, accountId, request.acting(accountId));
   });
   return id;

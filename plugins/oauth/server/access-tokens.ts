@@ -1,4 +1,5 @@
 import { BatchLookup } from '../../../src/core/batch-lookup';
+import type { Binding } from '../../../src/core/identity';
 import { toStoredId } from '../../../src/core/ids';
 import { isAccessToken, type TokenKind } from '../../accounts';
 import { TOOLS_PATH } from '../../mcp';
@@ -14,12 +15,14 @@ export function accessTokens(store: StateStore): TokenKind {
       const { _id: hash, userId, grant, createdAt, expiresAt } = document;
       const { scope, aud, extra } = payloadOf(document);
       if (userId === undefined || grant === undefined) return [];
-      const { name } = (extra ?? {}) as { name?: string }; // Set by `extraTokenClaims`.
+      // Set by `extraTokenClaims`.
+      const { name, garden } = (extra ?? {}) as { name?: string; garden?: Binding };
       return {
         // Identifies the grant, whichever of its tokens is used.
         _id: toStoredId(publicId(grant)),
         userId,
         grant,
+        ...(garden && { garden }),
         hash,
         name: name ?? '',
         scopes: scopesIn(scope),

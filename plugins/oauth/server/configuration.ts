@@ -1,5 +1,6 @@
 import type { Configuration } from 'oidc-provider';
 
+import { hashOf } from '../../../src/core/identity';
 import { DAY_MS } from '../../../src/core/time';
 import { personalScopes, usualScopes } from '../../accounts';
 import { TOOLS_PATH } from '../../mcp';
@@ -131,7 +132,12 @@ export function configurationFor(
       (await store.accounts.isOpen(accountId))
         ? { accountId, claims: () => ({ sub: accountId }) }
         : undefined,
-    extraTokenClaims: (_ctx, token) => ({ name: token.client?.clientName ?? token.clientId }),
+    extraTokenClaims: async (_ctx, token) => {
+      const { client, clientId } = token;
+      const grant = 'grantId' in token ? token.grantId : undefined;
+      const garden = grant === undefined ? undefined : await store.gardenOf(hashOf(grant));
+      return { name: client?.clientName ?? clientId, ...(garden && { garden }) };
+    },
     // Each consent is a grant of its own, and lists everything that the client gets.
     loadExistingGrant: async (ctx) => {
       const grantId = ctx.oidc.result?.consent?.grantId;

@@ -10,6 +10,7 @@ import { markup } from '../../pages';
 import type { Parts } from '../endpoints/method';
 import { PageFault } from '../pages/texts';
 import type { BrowserRequest } from '../pages/browser-request';
+import { chosenGarden } from '../pages/gardens';
 import { endSessions } from '../state/sessions';
 import { type Outcome, TOKEN_DAYS } from './page';
 
@@ -61,15 +62,17 @@ async function signOut({ request }: Sent): Promise<undefined> {
 }
 
 async function makeToken(sent: Sent): Promise<Outcome> {
-  const { request, parts, form } = sent;
+  const { request, parts, account, form } = sent;
   const name = form.get('name') ?? '';
   if (tokenFields.name.validate(name).error) throw new PageFault('badTokenName');
-  const scopes = personalScopes(request.api.scopes).filter((scope) =>
-    form.getAll('scope').includes(scope),
+  const bound = await chosenGarden(parts.store, account, form);
+  const scopes = personalScopes(request.api.scopes).filter(
+    (scope) => form.getAll('scope').includes(scope) && bound?.shared?.scopes.has(scope) !== false,
   );
   if (scopes.length === 0) throw new PageFault('noScope');
   const days = TOKEN_DAYS.find((each) => String(each) === form.get('days')) ?? TOKEN_DAYS[0] ?? 1;
-  const wanted = { name, scopes, expiresIn: (days * DAY_MS) / 1000, endsBy: undefined };
+  const expiresIn = (days * DAY_MS) / 1000;
+  const wanted = { name, scopes, expiresIn, endsBy: undefined, garden: bound?.garden };
   try {
     const { token } = await transact(sent, (tx) => parts.store.accounts.tokens.makeOwn(tx, wanted));
     return { token };

@@ -1,3 +1,4 @@
+import type { NamedGarden } from '../../../src/core/identity';
 import type { OwnToken } from '../../accounts';
 import { type Html, markup } from '../../pages';
 import {
@@ -9,6 +10,7 @@ import {
   passkeyButton,
   passwordField,
 } from '../pages/fields';
+import { gardenField, gardenText } from '../pages/gardens';
 import { PASSKEY_SCRIPT } from '../pages/passkey-script';
 import type { Sentence, Texts } from '../pages/texts';
 import type { BrowserRequest } from '../pages/browser-request';
@@ -41,6 +43,8 @@ export interface Settings {
   sessions: readonly SessionView[];
   /** The id of this browser's session. */
   here: string;
+  /** The gardens that the person may open, their own first. */
+  gardens: readonly NamedGarden[];
   /** Scopes that a token may have, and the default ones. */
   scopes: { all: readonly string[]; usual: readonly string[] };
 }
@@ -90,12 +94,13 @@ function newToken(texts: Texts, token: string): Html {
 function tokensPart(request: BrowserRequest, settings: Settings, { fault, form }: Outcome): Html {
   const { texts, api } = request;
   const date = dates(request, settings.timezone);
-  const entries = settings.tokens.map(({ id, name, scopes, expiresAt, lastUsedAt }) => {
+  const entries = settings.tokens.map(({ id, name, scopes, expiresAt, lastUsedAt, garden }) => {
     const used = usedText(texts, lastUsedAt, date);
+    const where = gardenText(texts, settings.gardens, garden);
     return {
       id,
       title: name,
-      details: [scopes.join(', '), `${texts.ends} ${date(expiresAt)}`, used],
+      details: [scopes.join(', '), ...where, `${texts.ends} ${date(expiresAt)}`, used],
     };
   });
   const isFaulty = ['badTokenName', 'noScope', 'tooManyTokens'].includes(fault ?? '');
@@ -116,6 +121,7 @@ function tokensPart(request: BrowserRequest, settings: Settings, { fault, form }
       <legend>${texts.may}</legend>
       ${boxes}
     </fieldset>
+    ${gardenField(texts, settings.gardens, (isFaulty && form?.get('garden')) || undefined)}
     <label for="days">${texts.goodFor}</label>
     <select id="days" name="days">
       ${days}
@@ -129,10 +135,14 @@ function tokensPart(request: BrowserRequest, settings: Settings, { fault, form }
 function appsPart(request: BrowserRequest, settings: Settings): Html {
   const { texts } = request;
   const date = dates(request, settings.timezone);
-  const entries = settings.apps.map(({ id, name, scopes, since }) => ({
+  const entries = settings.apps.map(({ id, name, scopes, since, garden }) => ({
     id,
     title: name,
-    details: [scopes.join(', '), `${texts.since} ${date(since)}`],
+    details: [
+      scopes.join(', '),
+      ...gardenText(texts, settings.gardens, garden),
+      `${texts.since} ${date(since)}`,
+    ],
   }));
   return markup`<h2>${texts.apps}</h2>
     ${list(request, 'revokeApp', texts.revoke, entries)}`;

@@ -1,5 +1,6 @@
 import { personalScopes, usualScopes } from '../../accounts';
 import type { Parts } from '../endpoints/method';
+import { gardensOf } from '../pages/gardens';
 import { PageFault } from '../pages/texts';
 import type { BrowserRequest } from '../pages/browser-request';
 import { sessionsOf } from '../state/sessions';
@@ -53,9 +54,10 @@ async function show(
 ): Promise<void> {
   const { accounts } = store;
   const { scopes } = request.api;
-  const [tokens, apps, sessions, credentials, email] = await Promise.all([
+  const [tokens, apps, gardens, sessions, credentials, email] = await Promise.all([
     accounts.tokens.validTokens(account),
     store.authorizedApps(account),
+    gardensOf(store, account),
     sessionsOf(store, account),
     people.credentials.find(account),
     mails.isOn ? mails.addresses.of(account) : undefined,
@@ -67,6 +69,7 @@ async function show(
     timezone,
     tokens,
     apps,
+    gardens,
     passkeys,
     hasPassword: credentials?.passwordHash !== undefined,
     newPasskey: issuer

@@ -146,12 +146,13 @@ export class StoredModel implements Adapter {
   async #extend(session: ClientSession, grant: string, client: string): Promise<void> {
     const { documents } = this.#store;
     const expiresAt = new Date(Date.now() + GRANT_MS);
-    const extended = await documents.updateOne(
+    const extended = documents.findOneAndUpdate(
       { _id: grant, kind: 'Grant', expiresAt: { $gt: new Date() } },
       this.#kind === 'AuthorizationCode' ? { $inc: { spent: 1 } } : { $set: { expiresAt } },
       { session },
     );
-    if (extended.matchedCount === 0) throw this.#invalidGrant('grant not found');
+    const found = await extended.lean();
+    if (!found || !(await this.#store.isOpen(found))) throw this.#invalidGrant('grant not found');
     const clientUntil = new Date(expiresAt.getTime() + CLIENT_MS);
     const $max = { expiresAt: clientUntil };
     await documents.updateOne({ _id: client, kind: 'Client' }, { $max }, { session });

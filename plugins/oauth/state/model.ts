@@ -1,5 +1,6 @@
 import { Schema } from 'mongoose';
 
+import type { Binding } from '../../../src/core/identity';
 import { sharedModel } from '../../../src/data/model/models';
 
 /** A client, grant, token, session or other state of the authorization server. */
@@ -23,6 +24,8 @@ export interface StateDocument {
   consumedAt?: Date;
   /** How much of a budget was spent. */
   spent?: number;
+  /** Of a grant: the only garden that its app may open. */
+  garden?: Binding;
 }
 
 export const stateModel = sharedModel<StateDocument>(
@@ -42,6 +45,7 @@ export const stateModel = sharedModel<StateDocument>(
       uid: { type: String },
       consumedAt: { type: Date },
       spent: { type: Number },
+      garden: { type: Object },
     },
     { collection: 'oauthState' },
   )

@@ -1,7 +1,8 @@
 import type { ClientSession } from 'mongoose';
 
 import { isRecord } from '../../../src/core/values';
-import { hashOf } from '../../../src/core/identity';
+import { boundGarden } from '../../../src/core/gardens';
+import { type Binding, hashOf } from '../../../src/core/identity';
 import type { Act, Acting } from '../../../src/data/audit/entry';
 import type { Transaction } from '../../../src/data/writing/transaction';
 import type { Host } from '../../../src/plugins/host';
@@ -57,6 +58,8 @@ export interface AuthorizedApp {
   name: string;
   scopes: string[];
   since: Date;
+  /** The owner of the only garden that it may open. */
+  garden?: string;
 }
 
 /** The state of the authorization server. */
@@ -128,6 +131,21 @@ export class StateStore {
     });
   }
 
+  /** Binds a grant to a garden. */
+  async bind(grant: string, garden: Binding): Promise<void> {
+    await this.documents.updateOne({ _id: grant, kind: 'Grant' }, { $set: { garden } });
+  }
+
+  /** The garden to which a grant is bound, if it is. */
+  async gardenOf(grant: string): Promise<Binding | undefined> {
+    return (await this.documents.findOne({ _id: grant, kind: 'Grant' }, 'garden').lean())?.garden;
+  }
+
+  /** Whether the garden of a grant is open to its person. */
+  async isOpen({ garden, userId = '' }: StateDocument): Promise<boolean> {
+    return !garden || (await boundGarden(garden, userId, this.host.gardens())) !== null;
+  }
+
   /** When a grant ends unless its app is used; undefined if it has ended. */
   async grantEnd(grant: string, session?: ClientSession): Promise<Date | undefined> {
     const open = { _id: grant, kind: 'Grant', expiresAt: { $gt: new Date() } };
@@ -188,8 +206,10 @@ export class StateStore {
   async authorizedApps(userId: string): Promise<AuthorizedApp[]> {
     const grants = await this.documents.find({ userId, kind: 'Grant' }).lean();
     const good = grants.filter(({ expiresAt }) => expiresAt > new Date());
-    return Promise.all(
+    const apps = await Promise.all(
       good.map(async (grant) => {
+        if (!(await this.isOpen(grant))) return [];
+        const { garden } = grant;
         const { clientId, resources } = payloadOf(grant);
         const granted = isRecord(resources) ? Object.values(resources).join(' ') : '';
         const client = await this.find('Client', String(clientId));
@@ -199,9 +219,11 @@ export class StateStore {
           name: shownName(name) ?? String(clientId),
           scopes: [...new Set(granted.split(' '))],
           since: grant.createdAt,
+          ...(garden && { garden: garden.owner }),
         };
       }),
     );
+    return apps.flat();
   }
 
   /** How many documents of some kinds an account has. */
