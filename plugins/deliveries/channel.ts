@@ -31,6 +31,8 @@ export interface Channel<L extends Lane = Lane> {
   readonly concurrency: number;
   /** The pause before each recipient of a lane, in milliseconds; 5 unless given. */
   readonly paceMs?: number;
+  /** How long finished deliveries are kept; 7 days unless given. */
+  readonly keptMs?: number;
   /** The longest pause between two attempts. The first is 5 s, and each is twice the one before. */
   readonly longestPauseMs: number;
   /** The lanes that deliveries are sent of; without it, all share {@link laneOf}. */

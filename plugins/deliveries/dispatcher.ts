@@ -226,7 +226,7 @@ export class Dispatcher {
       if (outcome === undefined) return;
       outcomes[outcome] += 1;
       if (outcome === 'failed') return;
-      if (outcome === 'dropped') await this.#queue.settle(delivery, 'dropped');
+      if (outcome === 'dropped') await this.#queue.settle(channel, delivery, 'dropped');
       if (delivery.spacedMs) {
         // Others may have been postponed since they were read.
         turn.hasMore = true;

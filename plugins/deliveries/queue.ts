@@ -5,8 +5,8 @@ import type { Channel, Lane, Outcome } from './channel';
 import { type Delivery, deliveryModel } from './model';
 
 const FIRST_PAUSE_MS = 5000;
-/** How long finished deliveries are listed. */
-const LISTED_MS = 7 * DAY_MS;
+/** How long finished deliveries are kept. */
+const KEPT_MS = 7 * DAY_MS;
 
 type Id = Pick<Lane, '_id'>;
 
@@ -64,11 +64,12 @@ export class DeliveryQueue {
 
   /** Finishes a delivery. */
   async settle(
+    { keptMs = KEPT_MS }: Channel,
     { _id }: Delivery,
     status: 'delivered' | 'dropped',
     attempt: Partial<Delivery> = {},
   ): Promise<void> {
-    const expiresAt = new Date(Date.now() + LISTED_MS);
+    const expiresAt = new Date(Date.now() + keptMs);
     const $set = { ...attempt, status, nextAttemptAt: null, expiresAt };
     const settled = await this.#deliveries.findOneAndUpdate({ _id }, { $set }).lean();
     if (settled?.isLast) await this.#deliveries.deleteOne({ _id });
@@ -76,7 +77,7 @@ export class DeliveryQueue {
 
   /** Records the result of an attempt and, if it failed, schedules the next. */
   async record(
-    { longestPauseMs }: Channel,
+    channel: Channel,
     lane: Id,
     delivery: Delivery,
     { status, error }: Outcome,
@@ -86,12 +87,12 @@ export class DeliveryQueue {
     const attempt = { attempts, lastAttemptAt: now, responseStatus: status, error };
     if (delivery.spacedMs) await this.#space(lane, delivery, delivery.spacedMs);
     if (error === null) {
-      await this.settle(delivery, 'delivered', attempt);
+      await this.settle(channel, delivery, 'delivered', attempt);
       return;
     }
     delivery.failingSince ??= now;
     const { _id, failingSince } = delivery;
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** delivery.attempts, longestPauseMs);
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** delivery.attempts, channel.longestPauseMs);
     const nextAttemptAt = new Date(now.getTime() + pauseMs);
     await this.#deliveries.updateOne(
       { _id, status: 'waiting' },
