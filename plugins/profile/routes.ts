@@ -1,5 +1,6 @@
 import type { Account, HeldToken } from '../../src/core/identity';
 import { calendarOf } from '../../src/core/time';
+import type { Tenant } from '../../src/data/model/models';
 import type { Host } from '../../src/plugins/host';
 import { type Operation, read, write } from '../../src/plugins/operation';
 import type { Accounts } from '../accounts';
@@ -17,6 +18,7 @@ export function routes(host: Host, accounts: Accounts, reminders: ActiveReminder
   });
   const view = async (
     account: Account,
+    tenant: Tenant,
     { id, name, scopes, expiresAt }: HeldToken,
     now: Date,
   ): Promise<ProfileView> => ({
@@ -25,7 +27,7 @@ export function routes(host: Host, accounts: Accounts, reminders: ActiveReminder
     timezone: account.timezone,
     language: account.language,
     remindAt: account.remindAt,
-    reminders: await reminders.countActive(account.id),
+    reminders: await reminders.countActive(tenant),
     ...(account.gardenName === null ? {} : { gardenName: account.gardenName }),
     now,
     today: calendarOf(account.timezone)(now),
@@ -52,7 +54,7 @@ export function routes(host: Host, accounts: Accounts, reminders: ActiveReminder
         description:
           'Read the account: today and now in the time zone of the person, the tier, its limits and their use, and the scopes of this token.',
       },
-      handler: ({ account, token, now }) => view(account, token, now),
+      handler: ({ account, tenant, token, now }) => view(account, tenant, token, now),
     }),
     write({
       method: 'PATCH',
@@ -71,7 +73,7 @@ export function routes(host: Host, accounts: Accounts, reminders: ActiveReminder
           "Set the person's time zone (IANA name), which determines what today is, their language, or their time of reminders (clear remindAt for none). Logged events keep their days.",
       },
       handler: async ({ tx, token, body, now }) =>
-        view(await accounts.change(tx, body), token, now),
+        view(await accounts.change(tx, body), tx, token, now),
     }),
   ];
 }

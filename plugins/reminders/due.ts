@@ -2,7 +2,7 @@ import type { QueryFilter } from 'mongoose';
 
 import { Failures } from '../../src/core/each';
 import { asUuid } from '../../src/core/ids';
-import { HOUR_MS, timesSince } from '../../src/core/time';
+import { timesSince } from '../../src/core/time';
 import type { Host } from '../../src/plugins/host';
 import type { Job } from '../../src/plugins/plugin';
 import { type Deliveries, type Delivery, eventId, laneOf, newDelivery } from '../deliveries';
@@ -13,6 +13,7 @@ import {
   type Reminder,
   reminderModel,
   type Span,
+  TRIED_MS,
 } from './model';
 import { channelOf } from './sender';
 
@@ -23,9 +24,6 @@ const RATE = 65;
 const MAX_SECONDS = 10;
 /** How many of each zone begin at once, so that no zone waits for a large one. */
 const FIRST = 50;
-/** How long the server tries to send one. */
-const TRIED_MS = 12 * HOUR_MS;
-
 /**
  * A job that begins the reminders of each minute, of all zones in turn: so many of each at once, and of what is left
  * as many as the rate allows. When interrupted, it is repeated, and begins none twice.

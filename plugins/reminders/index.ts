@@ -8,6 +8,8 @@ import deliveriesPlugin from '../deliveries';
 import mailPlugin from '../mail';
 import membersPlugin from '../members';
 import { membershipEnded } from '../members/domain-events';
+import webhooksPlugin from '../webhooks';
+import { changeSubscribers } from './changes';
 import { emailMeans } from './channels/email';
 import { ntfyMeans } from './channels/ntfy';
 import { pushMeans } from './channels/push';
@@ -33,7 +35,7 @@ export type ActiveReminders = Pick<Reminders, 'countActive'>;
 /** Reminds people of due care: by e-mail, on their devices, or through a program of their own. */
 export default definePlugin<ActiveReminders>({
   name: 'reminders',
-  requires: ['accounts', 'care', 'deliveries', 'mail', 'members', 'pages', 'plants'],
+  requires: ['accounts', 'care', 'deliveries', 'mail', 'members', 'pages', 'plants', 'webhooks'],
   settings: [privateKeySetting],
   errors: [reminderNotFound, reminderLimitReached, emailNotConfirmed, emailNotAvailable],
   models: [reminderModel, clockModel, pushKeyModel],
@@ -44,7 +46,9 @@ export default definePlugin<ActiveReminders>({
     const mail = host.use(mailPlugin);
     const members = host.use(membersPlugin);
     const keys = new PushKeys(host);
-    const reminders = new Reminders({ host, deliveries, mail, members });
+    const changes = host.use(webhooksPlugin);
+    changes.subscribe(changeSubscribers(host));
+    const reminders = new Reminders({ host, deliveries, mail, members, changes });
     const email = emailMeans(mail);
     const means = [
       ...(email ? [email] : []),

@@ -1,18 +1,23 @@
 import { Schema } from 'mongoose';
 
 import { ErrorCode } from '../../src/core/errors';
+import { HOUR_MS } from '../../src/core/time';
 import { sharedModel } from '../../src/data/model/models';
 import type { Document } from '../../src/fields/field';
 import { defineRecord } from '../../src/fields/record';
 import { boolean, oneOf, someOf, text, timestamp, uuid } from '../../src/fields/types';
+import { CHANGED } from '../webhooks';
 
 /** How many reminders an account may have. */
 export const MAX_REMINDERS = 10;
 
+/** How long the server tries to send one. */
+export const TRIED_MS = 12 * HOUR_MS;
+
 export const CHANNELS = ['email', 'push', 'url', 'ntfy'] as const;
 export const DUE = 'care.due' as const;
 /** What a url can be told of. */
-export const EVENTS = [DUE] as const;
+export const EVENTS = [DUE, CHANGED] as const;
 
 export const reminderNotFound = new ErrorCode('reminder_not_found', 404, 'Reminder not found.');
 
@@ -76,8 +81,10 @@ export const reminderModel = sharedModel<Reminder>(
   new Schema(reminder.paths, { collection: 'reminders' })
     // The list of a person, oldest first.
     .index({ userId: 1, createdAt: 1, _id: 1 })
-    // Those of a garden, when it ends.
+    // Those of a garden: when it ends, and when it changes.
     .index({ garden: 1, userId: 1 })
+    // Whether any is told of changes.
+    .index({ events: 1 }, due)
     // The zones with reminders, and those to send at a time of day.
     .index({ timezone: 1, remindAt: 1, _id: 1 }, due),
 );

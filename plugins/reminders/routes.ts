@@ -59,6 +59,7 @@ export function routes(reminders: Reminders, sender: Sender, keys: PushKeys): Op
       path: `${PATH}/key`,
       operationId: 'getPushKey',
       summary: 'Read the key for push subscriptions',
+      notCacheable: 'it is no data of the account',
       response: { schema: pushKey, description: 'The key' },
       handler: async () => ({ publicKey: (await keys.get()).publicKey }),
     }),

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 
-import { named, nullable, oneOf, text, url, withKeys } from '../../src/fields/joi';
-import { type ChannelName, CHANNELS, reminder } from './model';
+import { named, nullable, oneOf, someOf, text, url, withKeys } from '../../src/fields/joi';
+import { type ChannelName, CHANNELS, EVENTS, reminder } from './model';
 
 const MAX_URL = 2048;
 
@@ -16,6 +16,7 @@ export interface CreateReminder {
   garden?: string;
   subscription?: Subscription;
   url?: string;
+  events?: (typeof EVENTS)[number][];
 }
 
 const subscription = Joi.object<Subscription, true>({
@@ -37,6 +38,9 @@ export const createReminder = Joi.object<CreateReminder, true>({
   ),
   url: url(MAX_URL).description(
     'For `url` and `ntfy`: where it is sent, https, a public address, no user or password',
+  ),
+  events: someOf(oneOf(EVENTS), EVENTS.length).description(
+    'For `url`: what is sent, `care.due` by default; `account.changed` says that anything of the garden was changed',
   ),
 }).example({ channel: 'url', url: 'https://home.example.com/plants' });
 

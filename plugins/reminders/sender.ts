@@ -1,7 +1,7 @@
 import type { Account } from '../../src/core/identity';
 import { asUuid, idText, newId } from '../../src/core/ids';
 import { ownOrigin } from '../../src/core/settings/public-origin';
-import { HOUR_MS } from '../../src/core/time';
+import { DAY_MS, HOUR_MS } from '../../src/core/time';
 import type { Host } from '../../src/plugins/host';
 import type { Accounts } from '../accounts';
 import { type Care, dueEvent } from '../care';
@@ -14,6 +14,9 @@ import { textOf } from './texts';
 
 /** The pause before each: requests to the API come first. */
 const PACE_MS = 14;
+
+/** Longer than a day, on which none begins twice. */
+const KEPT_MS = 2 * DAY_MS;
 
 interface Dependencies {
   host: Host;
@@ -56,6 +59,7 @@ export class Sender {
       concurrency: means.concurrency,
       paceMs: PACE_MS,
       longestPauseMs: HOUR_MS,
+      keptMs: KEPT_MS,
       send: (delivery) => this.#send(means, delivery),
       ...(means.abort && { abort: means.abort }),
     }));
@@ -79,7 +83,11 @@ export class Sender {
     const found = _id && (await this.#reminders.find(userId, asUuid(_id)));
     const people = found?.active ? await this.#peopleOf(found) : undefined;
     if (!found || !people) return undefined;
-    const { message, isDue } = await this.#messageOf(people, { id: idText(delivery._id), at });
+    const id = idText(delivery._id);
+    const { message, isDue } =
+      delivery.type === DUE
+        ? await this.#messageOf(people, { id, at })
+        : { message: this.#eventOf(id, delivery.body), isDue: true };
     if (!isDue) return undefined;
     const result: Result = await means.send(found, message);
     await this.#reminders.record(found, result);
@@ -94,6 +102,11 @@ export class Sender {
     if (owner && (await this.#members.isMember(garden, userId))) return { person, owner };
     await this.#host.transactShared(({ session }) => this.#reminders.end(session, userId, garden));
     return undefined;
+  }
+
+  /** For programs, which alone are told of anything else than due care. */
+  #eventOf(id: string, event: string): Message {
+    return { id, event, title: '', text: '', language: 'en', link: this.#link };
   }
 
   async #messageOf(

@@ -1,10 +1,11 @@
 import type { ClientSession } from 'mongoose';
 
-import { fieldError, gardenNotFound } from '../../src/core/errors';
+import { gardenNotFound } from '../../src/core/errors';
 import { unlessGone } from '../../src/core/identity';
 import { asUuid, idText, newId } from '../../src/core/ids';
 import { DAY_MS } from '../../src/core/time';
 import type { Act } from '../../src/data/audit/entry';
+import type { Tenant } from '../../src/data/model/models';
 import { LIST_ORDER } from '../../src/data/model/resource';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
@@ -12,7 +13,7 @@ import type { KeptData } from '../accounts';
 import { type Deliveries, newSigningSecret } from '../deliveries';
 import type { MailService } from '../mail';
 import type { Memberships } from '../members';
-import { keyFault } from './channels/encryption';
+import { CHANGED, type ChangesOfAccounts } from '../webhooks';
 import type { Result } from './channels/means';
 import {
   DUE,
@@ -26,6 +27,7 @@ import {
   reminderNotFound,
 } from './model';
 import type { CreateReminder } from './schema';
+import { targetOf } from './target';
 
 /** How long a reminder may fail before it is switched off. */
 const MAX_FAILING_MS = 3 * DAY_MS;
@@ -35,6 +37,7 @@ interface Dependencies {
   deliveries: Deliveries;
   mail: MailService;
   members: Memberships;
+  changes: ChangesOfAccounts;
 }
 
 /** Reminders as their people manage them. */
@@ -44,13 +47,15 @@ export class Reminders {
   readonly #poster: Deliveries['poster'];
   readonly #mail: MailService;
   readonly #members: Memberships;
+  readonly #changes: ChangesOfAccounts;
 
-  constructor({ host, deliveries, mail, members }: Dependencies) {
+  constructor({ host, deliveries, mail, members, changes }: Dependencies) {
     this.#host = host;
     this.#model = host.model(reminderModel);
     this.#poster = deliveries.poster;
     this.#mail = mail;
     this.#members = members;
+    this.#changes = changes;
   }
 
   /** Oldest first. */
@@ -59,9 +64,10 @@ export class Reminders {
     return found.map((each) => reminder.toView(each));
   }
 
-  /** How many of a person are on. */
-  countActive(userId: string): Promise<number> {
-    return this.#model.countDocuments({ userId, active: true }).exec();
+  /** How many remind a person. */
+  countActive({ userId, session }: Tenant): Promise<number> {
+    const found = this.#model.countDocuments({ userId, active: true, events: DUE });
+    return found.session(session ?? null).exec();
   }
 
   /**
@@ -72,7 +78,7 @@ export class Reminders {
    */
   async create(tx: Transaction, body: CreateReminder) {
     const { userId, session, now, account } = tx;
-    const target = this.#targetOf(body);
+    const target = targetOf(body, this.#poster);
     if (body.channel === 'email') await this.#requireAddress(tx);
     const garden = body.garden === userId ? null : (body.garden ?? null);
     await this.#requireMember(tx, garden);
@@ -86,7 +92,7 @@ export class Reminders {
         active: true,
         createdAt: now,
         secret: body.channel === 'url' ? newSigningSecret() : null,
-        events: [DUE],
+        events: body.events ?? [DUE],
         timezone: account.timezone,
         remindAt: account.remindAt,
         ...target,
@@ -103,6 +109,7 @@ export class Reminders {
     if (same) return { ...(await this.#switchOn(tx, same, target)), secret: null };
     if (all.length >= MAX_REMINDERS) throw reminderLimitReached.error();
     await this.#model.bulkWrite([{ insertOne: { document: made } }], { session });
+    if (made.events.includes(CHANGED)) await this.#changes.begin(tx, made._id);
     // Without its address, which lets others send to it.
     tx.audit(actOn(made, 'created', { channel: made.channel, garden }));
     return { ...reminder.toView(made), secret: made.secret };
@@ -201,32 +208,9 @@ export class Reminders {
   async #switchOn(tx: Transaction, found: Reminder, target: Partial<Reminder> = {}) {
     const $set = { ...target, active: true, failingSince: null, problem: null };
     await this.#model.updateOne({ _id: found._id }, { $set }, { session: tx.session });
+    if (found.events.includes(CHANGED)) await this.#changes.begin(tx, found._id);
     if (!found.active) tx.audit(actOn(found, 'changed', { active: true }));
     return reminder.toView({ ...found, ...$set });
-  }
-
-  /** Where a new one is sent. @throws ApiError validation_error */
-  #targetOf(body: CreateReminder): Pick<Reminder, 'url' | 'p256dh' | 'auth'> {
-    const { channel, url, subscription } = body;
-    const needed = { email: undefined, push: 'subscription', url: 'url', ntfy: 'url' } as const;
-    const need = needed[channel];
-    for (const field of ['url', 'subscription'] as const) {
-      const isGiven = body[field] !== undefined;
-      if (isGiven === (field === need)) continue;
-      const rule = isGiven ? 'not allowed' : 'required';
-      throw fieldError(field, `${field} is ${rule} for the channel ${channel}.`);
-    }
-    const address = url ?? subscription?.endpoint ?? null;
-    const fault = address === null ? undefined : this.#poster.faultOf(address);
-    const named = url === undefined ? 'subscription.endpoint' : 'url';
-    if (fault !== undefined) throw fieldError(named, `${named} ${fault}.`);
-    if (!subscription) return { url: address, p256dh: null, auth: null };
-    const key = keyFault(subscription.keys);
-    if (key !== undefined) {
-      const field = `subscription.keys.${key}`;
-      throw fieldError(field, `${field} must be a key of a push subscription in base64url.`);
-    }
-    return { url: address, ...subscription.keys };
   }
 
   /** @throws ApiError email_not_available, email_not_confirmed */

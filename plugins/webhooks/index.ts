@@ -6,7 +6,7 @@ import carePlugin from '../care';
 import deliveriesPlugin from '../deliveries';
 import { photoDeleted } from '../photos/domain-events';
 import { plantCreated, plantDeleted } from '../plants/domain-events';
-import { accountChanges } from './account-changes';
+import { AccountChanges } from './account-changes';
 import { WebhookChannel } from './channel';
 import { cleanup } from './cleanup';
 import {
@@ -21,8 +21,14 @@ import { routes } from './routes';
 import { Webhooks } from './service';
 import { TimedEvents } from './timed-events';
 
+export { changeOf, type Subscribers, type Told } from './account-changes';
+export { CHANGED } from './model';
+
+/** The interface for other plugins. */
+export type ChangesOfAccounts = Pick<AccountChanges, 'subscribe' | 'begin'>;
+
 /** Sends events of accounts to the servers of trusted backends. */
-export default definePlugin({
+export default definePlugin<ChangesOfAccounts>({
   name: 'webhooks',
   requires: ['accounts', 'backend', 'care', 'deliveries', 'photos', 'plants'],
   errors: [webhookNotFound, webhookLimitReached, deliveryNotFound],
@@ -33,7 +39,8 @@ export default definePlugin({
     const care = host.use(carePlugin);
     const deliveries = host.use(deliveriesPlugin);
     const outbox = new Outbox(host, deliveries);
-    const webhooks = new Webhooks(host, deliveries);
+    const changes = new AccountChanges(host, accounts, deliveries);
+    const webhooks = new Webhooks(host, deliveries, changes);
     const timedEvents = new TimedEvents({ host, accounts, care, deliveries, webhooks });
     accounts.data.keep({
       name: 'webhooks',
@@ -44,6 +51,7 @@ export default definePlugin({
       delete: (tx) => webhooks.deleteAll(tx),
     });
     return {
+      exports: changes,
       operations: () => routes(webhooks),
       listeners: [
         on(plantCreated, (tx, plant) => outbox.add(tx, 'plant.created', plant)),
@@ -52,11 +60,7 @@ export default definePlugin({
         on(accountClosed, (tx) => outbox.add(tx, 'account.deleted', {})),
         on(tierChanged, (tx, { tier }) => outbox.add(tx, 'tier.changed', { tier })),
       ],
-      jobs: [
-        ...timedEvents.jobs,
-        accountChanges(host, { accounts, deliveries, webhooks }),
-        cleanup(host, deliveries, webhooks),
-      ],
+      jobs: [...timedEvents.jobs, changes.job, cleanup(host, deliveries, webhooks)],
       readings: deliveries.open(new WebhookChannel(host, deliveries, webhooks)),
     };
   },

@@ -32,7 +32,7 @@ export const EVENTS = [
 ] as const;
 
 export const TEST = 'webhook.test';
-export const CHANGED = 'account.changed';
+export const CHANGED = 'account.changed' as const;
 /** The job that reads the changes of accounts, and its progress. */
 export const CHANGES_JOB = 'webhook account changes';
 

@@ -1,8 +1,8 @@
-import { mongo } from 'mongoose';
+import type { ClientSession } from 'mongoose';
 
 import { fieldError } from '../../src/core/errors';
-import { unlessGone } from '../../src/core/identity';
-import { asUuid, idText, newId } from '../../src/core/ids';
+import { type Account, unlessGone } from '../../src/core/identity';
+import { asUuid, idText, newId, type StoredId } from '../../src/core/ids';
 import { DAY_MS } from '../../src/core/time';
 import type { Act } from '../../src/data/audit/entry';
 import type { Tenant } from '../../src/data/model/models';
@@ -12,15 +12,14 @@ import type { Transaction } from '../../src/data/writing/transaction';
 import type { PageQuery } from '../../src/fields/page';
 import type { Host } from '../../src/plugins/host';
 import { type Deliveries, delivery, newSigningSecret } from '../deliveries';
+import { type AccountChanges, changeOf, type Told } from './account-changes';
 import {
   CHANGED,
-  CHANGES_JOB,
   type CreateWebhook,
   deliveryNotFound,
   type EventName,
   type InactiveReason,
   MAX_WEBHOOKS,
-  progressModel,
   TEST,
   type UpdateWebhook,
   webhook,
@@ -35,15 +34,19 @@ import { SAMPLES } from './samples';
 /** Webhooks as their backend manages them. */
 export class Webhooks {
   readonly #webhooks;
-  readonly #progress;
+  readonly #changes: AccountChanges;
   readonly #deliveries: Deliveries;
   readonly #host: Host;
 
-  constructor(host: Host, deliveries: Deliveries) {
+  constructor(host: Host, deliveries: Deliveries, changes: AccountChanges) {
     this.#host = host;
     this.#deliveries = deliveries;
     this.#webhooks = host.model(webhookModel);
-    this.#progress = host.model(progressModel);
+    this.#changes = changes;
+    changes.subscribe({
+      areAny: (...apart) => this.#areToldOfChanges(...apart),
+      told: (changed) => this.#told(changed),
+    });
   }
 
   /** The webhooks that are on. */
@@ -83,7 +86,7 @@ export class Webhooks {
       inactiveReason: body.active ? null : 'paused',
     });
     await this.#webhooks.bulkWrite([{ insertOne: { document: made } }], { session });
-    if (isToldOfChanges(made)) await this.#beginChanges(tx, made);
+    if (isToldOfChanges(made)) await this.#changes.begin(tx, made._id);
     // Without its URL, which may contain a secret.
     tx.audit(actOn(made, 'created', { events: body.events }));
     return { ...webhook.toView(made), secret: made.secret };
@@ -104,7 +107,9 @@ export class Webhooks {
     const changed = { ...found, ...$set };
     if (Object.keys($set).length === 0) return webhook.toView(found);
     await this.#webhooks.updateOne({ _id: found._id }, { $set }, { session: tx.session });
-    if (isToldOfChanges(changed) && !isToldOfChanges(found)) await this.#beginChanges(tx, found);
+    if (isToldOfChanges(changed) && !isToldOfChanges(found)) {
+      await this.#changes.begin(tx, found._id);
+    }
     const changes = {
       ...(isMoved && { url: 'another' }),
       ...(events && events.join() !== found.events.join() && { events }),
@@ -208,22 +213,19 @@ export class Webhooks {
     if (fault !== undefined) throw fieldError('url', `url ${fault}.`);
   }
 
-  /** Lets changes of accounts be read from now on, unless they are read for other webhooks already. */
-  async #beginChanges({ session, now }: Transaction, { _id }: Webhook): Promise<void> {
-    const others = this.#webhooks.exists({
-      active: true,
-      events: CHANGED,
-      _id: { $ne: asUuid(_id) },
-    });
-    if (await others.session(session)) return;
-    // By the clock of MongoDB, and after all that this transaction sees.
-    const { operationTime: seen } = session;
-    const startAtOperationTime = seen && new mongo.Timestamp({ t: seen.t, i: seen.i + 1 });
-    const $set = {
-      until: now,
-      ...(startAtOperationTime && { position: { startAtOperationTime } }),
-    };
-    await this.#progress.updateOne({ _id: CHANGES_JOB }, { $set }, { session, upsert: true });
+  async #areToldOfChanges(session?: ClientSession, except?: StoredId): Promise<boolean> {
+    const apart = except && { _id: { $ne: asUuid(except) } };
+    const found = this.#webhooks.exists({ active: true, events: CHANGED, ...apart });
+    return (await found.session(session ?? null)) !== null;
+  }
+
+  async #told(changed: readonly Account[]): Promise<Told[]> {
+    const subscribed = await this.subscribed(CHANGED);
+    if (subscribed.length === 0) return [];
+    return changed.map((account) => ({
+      userId: account.id,
+      deliveries: subscribed.map(({ _id }) => changeOf(_id, account)),
+    }));
   }
 
   async #get({ userId, session }: Tenant, id: string): Promise<Webhook> {

@@ -155,6 +155,17 @@ describe('a reminder', () => {
     ['a line break', { channel: 'ntfy', url: 'https://example.com/\r\nX-Evil: 1' }, 'url'],
     ['a password', { channel: 'url', url: 'https://ada:secret@example.com' }, 'url'],
     ['an unknown channel', { channel: 'pigeon' }, 'channel'],
+    [
+      'events of a topic',
+      { channel: 'ntfy', url: 'https://a.example.com', events: ['care.due'] },
+      'events',
+    ],
+    ['no events', { channel: 'url', url: 'https://a.example.com', events: [] }, 'events'],
+    [
+      'an event of a backend',
+      { channel: 'url', url: 'https://a.example.com', events: ['plant.created'] },
+      'events',
+    ],
   ])('is refused with %s', async (_case, body, field) => {
     const user = await thirsty();
     expect(faultsOf(await user.post(PATH, body).expect(400))).toEqual([field]);
@@ -439,6 +450,46 @@ describe('a receiver', () => {
     expect(await tested(user, at)).toEqual({ sent: false, problem });
     expect(take()).toHaveLength(1);
   });
+});
+
+test('a url that asks for account.changed is told of changes of its garden alone', async () => {
+  const [owner, person] = [await thirsty(), await thirsty({}, [])];
+  await letIn(owner, person);
+  const events = ['account.changed'];
+  const own = await remind(person, 'url', { events });
+  const shared = await remind(person, 'url', { events, garden: owner.id });
+  const both = await remind(owner, 'url', { events: ['care.due', 'account.changed'] });
+  expect(bodyOf(await person.get('/api/account').expect(200))['reminders']).toBe(0);
+  expect(bodyOf(await owner.get('/api/account').expect(200))['reminders']).toBe(1);
+  const stopping = new AbortController();
+  const reading = service.runJob('webhook account changes', stopping.signal);
+  await owner.plant({ name: 'Basil' });
+  const revision = async () =>
+    Number((await collection('accounts').findOne({ _id: owner.id as never }))?.['revision']);
+  const told = () => receiver.posted.filter(({ path }) => path === shared.path);
+  for (let moment = Date.now(); ; moment += 5000) {
+    setClock(moment);
+    await service.runJob('webhook delivery');
+    const last = told().at(-1);
+    if (last && record(jsonOf(last)['data'])['revision'] === (await revision())) break;
+  }
+  stopping.abort();
+  await reading;
+  const [event] = shared.take().slice(-1);
+  new Webhook(String(shared.made['secret'])).verify(
+    event?.body.toString() ?? '',
+    event?.headers ?? {},
+  );
+  expect(event && jsonOf(event)).toMatchObject({
+    type: 'account.changed',
+    data: { userId: owner.id, revision: await revision() },
+  });
+  expect(both.take().length).toBeGreaterThan(0);
+  const ids = own.take().map((each) => record(jsonOf(each)['data'])['userId']);
+  expect(ids.filter((id) => id !== person.id)).toEqual([]);
+  await runAt('2037-01-02T06:59:00Z', '2037-01-02T07:00:00Z');
+  expect(shared.take()).toEqual([]);
+  expect(both.take().map((each) => jsonOf(each)['type'])).toEqual(['care.due']);
 });
 
 test('a zone with one person does not wait for a large one', async () => {
