@@ -26,9 +26,25 @@ function openClient({ store, ...options }) {
   /** @type {State} */
   const state = { copy: emptyCopy(), queue: [], problems: [], ...JSON.parse(store.load() ?? '{}') };
   const { copy, queue, problems } = state;
+  /** @type {Record<string, string[]>} the ids of the records that a key stood for */
+  const idsOf = {};
 
   function save() {
     store.save(JSON.stringify(state));
+  }
+
+  /**
+   * Replaces the keys of saved records by their ids; in a list, a key may stand for several.
+   *
+   * @type {<T>(value: T) => T}
+   */
+  function withIds(value) {
+    /** @param {string} key */
+    const listed = (key) => idsOf[key]?.map((id) => `"${id}"`).join();
+    const text = JSON.stringify(value)
+      .replace(/"([\da-f-]{36})"/g, (quoted, key) => listed(key) ?? quoted)
+      .replace(/[\da-f-]{36}/g, (key) => idsOf[key]?.[0] ?? key);
+    return JSON.parse(text);
   }
 
   /**
@@ -41,7 +57,7 @@ function openClient({ store, ...options }) {
    */
   function enqueue(method, path, body, seen) {
     const key = crypto.randomUUID();
-    queue.push({ key, method, path, body, seen });
+    queue.push(withIds({ key, method, path, body, seen }));
     save();
     return key;
   }
@@ -54,8 +70,8 @@ function openClient({ store, ...options }) {
    * @param {Record<string, unknown>} fields
    */
   function edit(kind, id, fields) {
-    const path = `/api/${kind}/${id}`;
-    const record = copy[kind][id];
+    const path = withIds(`/api/${kind}/${id}`);
+    const record = copy[kind][withIds(id)];
     if (!record) return enqueue('PATCH', path, fields); // The queue adds it.
     const edits = queue.filter((change) => change.method === 'PATCH' && change.path === path);
     const shown = Object.assign({}, record, ...edits.map(({ body }) => body));
@@ -126,19 +142,21 @@ function openClient({ store, ...options }) {
   }
 
   /**
-   * Removes a change that was made, and gives the id and `updatedAt` of its record to those after it.
+   * Removes a change that was made, and gives the ids and `updatedAt` of its records to those after it.
    *
    * @param {Change} change
-   * @param {Partial<Reply>} record
+   * @param {Partial<Reply>} answer
    */
-  function settle({ key }, { id = key, updatedAt = '' }) {
+  function settle({ key }, answer) {
     queue.shift();
-    /** @type {Change[]} */
-    const rest = JSON.parse(JSON.stringify(queue).replaceAll(key, id));
-    for (const { path, seen } of rest) {
-      if (seen && path.endsWith(`/${id}`) && seen.updatedAt < updatedAt) seen.updatedAt = updatedAt;
+    const records = answer.items ?? [answer];
+    const ids = records.flatMap(({ id }) => id ?? []);
+    if (ids.length > 0) idsOf[key] = ids;
+    queue.splice(0, queue.length, ...withIds(queue));
+    for (const { path, seen } of queue) {
+      const { updatedAt = '' } = records.find(({ id }) => path.endsWith(`/${id}`)) ?? {};
+      if (seen && seen.updatedAt < updatedAt) seen.updatedAt = updatedAt;
     }
-    queue.splice(0, queue.length, ...rest);
     save();
   }
 

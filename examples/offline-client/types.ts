@@ -136,6 +136,8 @@ export type Reply = Record<string, unknown> &
   Item &
   Changes &
   Account & {
+    /** Of several records. */
+    items?: Partial<Item>[];
     /** Of an error. */
     code: string;
     error: string;
