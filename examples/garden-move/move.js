@@ -7,7 +7,7 @@ const { setTimeout } = require('node:timers/promises');
 const [, , from, to = from] = process.argv;
 const { FROM_TOKEN, TO_TOKEN } = process.env;
 const ATTEMPTS = 10;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 300_000; // A large garden is read as a whole before its first part.
 
 /** Sends a request until it gets through; waits as long as a busy server asks for. */
 async function send(url, token, options) {

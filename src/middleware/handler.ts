@@ -13,6 +13,7 @@ import type { ReadCall } from '../plugins/call';
 import type { Operation } from '../plugins/operation';
 import { operationName } from '../plugins/operation-facts';
 import { actingOf } from './authenticate';
+import { whileInactive } from './inactivity';
 import { pageOfRead } from './pages';
 import { revisionEtag } from './response-cache';
 import { callerOf, ownerOf, type PageInput } from './state';
@@ -46,7 +47,7 @@ export function readHandler(operation: Operation): Middleware {
     const text =
       value instanceof TextStream ? value : new TextStream('application/json', jsonArray(value));
     ctx.type = text.type;
-    const made = await streamed(text.pieces, state.log);
+    const made = await whileInactive(ctx.req, () => streamed(text.pieces, state.log));
     if (typeof made === 'string' && isKept) state.content = new Content(made, text.type);
     else ctx.body = Readable.from(typeof made === 'string' ? [made] : made, { objectMode: false });
   };
