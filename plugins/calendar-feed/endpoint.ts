@@ -10,7 +10,6 @@ import {
   type ProtocolApi,
   type ProtocolEndpoint,
 } from '../../src/plugins/protocol-endpoint';
-import type { Accounts } from '../accounts';
 import type { Care } from '../care';
 import type { Calendars } from './calendars';
 import { toICalendar } from './feed';
@@ -23,7 +22,7 @@ const TYPE = 'text/calendar';
 const KEPT_BYTES = 8 * 1024 * 1024;
 
 /** Serves calendars to programs that cannot send a token: the address is the secret. */
-export function endpoint(calendars: Calendars, accounts: Accounts, care: Care): ProtocolEndpoint {
+export function endpoint(calendars: Calendars, care: Care): ProtocolEndpoint {
   const kept = new LRUCache<string, Content>({
     maxSize: KEPT_BYTES,
     sizeCalculation: ({ body }, key) => body.length + key.length,
@@ -31,8 +30,7 @@ export function endpoint(calendars: Calendars, accounts: Accounts, care: Care): 
 
   async function read(ctx: Context & { params?: { secret?: string } }, api: ProtocolApi) {
     await api.refuseSpent(ctx);
-    const userId = await calendars.ownerOf(ctx.params?.secret ?? '');
-    const account = userId === undefined ? undefined : await accounts.account(userId);
+    const account = await calendars.accountOf(ctx.params?.secret ?? '');
     if (!account) {
       await api.recordFailure(ctx);
       throw notFound.error('Calendar not found; its address may have been replaced.');

@@ -1,12 +1,16 @@
 import { Schema } from 'mongoose';
 
+import type { Binding } from '../../src/core/identity';
 import { sharedModel } from '../../src/data/model/models';
 
-/** The calendar address of an account. */
+/** A calendar address of an account. */
 export interface CalendarDocument {
   /** The hash of the secret in the address; the secret itself is not stored. */
   _id: string;
+  /** Who reads it. */
   userId: string;
+  /** The garden of another that it shows. */
+  garden?: Binding;
   createdAt: Date;
 }
 
@@ -18,10 +22,13 @@ export const calendarModel = sharedModel<CalendarDocument>(
     {
       _id: { type: String, required: true },
       userId: { type: String, required: true },
+      garden: {
+        type: new Schema({ owner: { type: String }, member: { type: String } }, { _id: false }),
+      },
       createdAt: { type: Date, required: true },
     },
     { collection: 'calendars' },
   )
-    // An account has at most one.
-    .index({ userId: 1 }, { unique: true }),
+    // An account has at most one of each garden.
+    .index({ userId: 1, 'garden.owner': 1 }, { unique: true }),
 );

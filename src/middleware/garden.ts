@@ -27,18 +27,17 @@ export function garden(
     const usual = token.garden?.owner ?? account.id;
     const id = ctx.headers['garden'] === undefined ? usual : idIn(ctx);
     if (token.garden && id !== usual) throw gardenNotFound.error();
-    if (bound) ctx.state.garden = bound;
-    else if (id !== account.id) {
+    if (id !== account.id) {
       const find = async () => (id === undefined ? undefined : gardens?.find(id, account.id));
-      const found = await mongo.failFast(find);
+      const found = bound ?? (await mongo.failFast(find));
       if (!found) throw gardenNotFound.error();
-      ctx.state.garden = found;
+      ctx.state[of === 'member' ? 'within' : 'garden'] = found;
+      found.noteVisit();
     }
-    ctx.state.garden?.noteVisit();
     await next();
   };
   // Shown by `audit routes`.
-  const value = of === 'garden' ? 'garden' : 'ownGarden';
+  const value = of === 'person' ? 'ownGarden' : 'garden';
   return Object.defineProperty(step, 'name', { value });
 }
 

@@ -130,10 +130,10 @@ function tokenOf(ctx: Context): HeldToken {
 
 /** What the handler of a write gets. */
 function writeCallOf(ctx: Context, settings: Settings) {
-  const { input, tx } = ctx.state;
+  const { input, tx, within } = ctx.state;
   if (!tx) throw new Error(`The chain of ${ctx.path} has no transaction.`);
   const origin = (): string => publicOriginOf(settings, ctx.req) ?? ownOrigin(settings);
-  return { ...input, tx, token: tokenOf(ctx), now: tx.now, origin };
+  return { ...input, tx, token: tokenOf(ctx), now: tx.now, within, origin };
 }
 
 /** Shorter responses are not streamed. In UTF-16 code units. */

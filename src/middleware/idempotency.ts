@@ -76,9 +76,13 @@ export function idempotency(
   };
 }
 
-/** Each person who may act in a garden has keys of their own; no header contains a line break. */
-function ownKey({ state: { garden } }: Context, key: string): string {
-  return garden ? `${garden.by.id}\n${key}` : key;
+/**
+ * Each person who may act in a garden has keys of their own there, and for each garden those for what is
+ * their own; no header contains a line break.
+ */
+function ownKey({ state: { garden, within } }: Context, key: string): string {
+  const apart = garden?.by.id ?? within?.account.id;
+  return apart === undefined ? key : `${apart}\n${key}`;
 }
 
 /** Whether a record in the path does not exist. Without its account the 404 cannot be stored. */

@@ -14,10 +14,13 @@ import { callerOf, ownerOf } from './state';
  * @throws ApiError insufficient_scope
  */
 export function requireScope(operation: Operation): Middleware {
-  const scopes = requiredScopes(operation);
+  const { access } = operation;
+  const usual = requiredScopes(operation);
+  const asMember = 'asMember' in access && access.asMember ? [access.asMember] : usual;
   return async function requireScope(ctx, next) {
     const { scopes: held } = callerOf(ctx);
-    const { garden } = ctx.state;
+    const { within, garden = within } = ctx.state;
+    const scopes = within ? asMember : usual;
     // Before the token, for which no other scopes would help.
     const beyond = scopes.find((scope) => garden?.scopes.has(scope) === false);
     if (garden && operation.of === 'person') throw roleRefused(garden);

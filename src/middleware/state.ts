@@ -45,6 +45,8 @@ declare module 'koa' {
     principal?: Principal;
     /** From `garden`: the garden of another account that the request is for. */
     garden?: Garden;
+    /** From `garden`: the same for an operation of a member, which is for the caller's account. */
+    within?: Garden;
     /** From the tool endpoint: the name of the tool that is called. */
     tool?: string;
     /** From a protocol endpoint: whether it has called an operation. */

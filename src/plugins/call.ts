@@ -1,4 +1,4 @@
-import type { Account, HeldToken } from '../core/identity';
+import type { Account, Garden, HeldToken } from '../core/identity';
 import type { Acting } from '../data/audit/entry';
 import type { Tenant } from '../data/model/models';
 import type { Transaction } from '../data/writing/transaction';
@@ -28,6 +28,8 @@ export interface WriteCall<Body, Names extends string, Query = undefined> extend
   tx: Transaction;
   query: Query;
   body: Body;
+  /** For an operation of a member: the garden of another that the call names. */
+  within: Garden | undefined;
   /** The origin of URLs in the response. */
   origin: () => string;
 }

@@ -13,6 +13,8 @@ export type Access = ScopeAccess | { anyToken: string };
 interface ScopeAccess {
   scope: string;
   and?: string;
+  /** The scope instead, for an operation of a member in the garden of another. */
+  asMember?: string;
 }
 
 /** The operation as a tool, or why it is not one. */
@@ -49,10 +51,10 @@ export interface Feature {
 
 interface OperationBase<Names extends string> {
   /**
-   * Whether it is of a garden, which may be another's that is shared with the caller (the default), or of
-   * the person who calls.
+   * Whether it is of a garden, which may be another's that is shared with the caller (the default), of the
+   * person who calls, or of what that person has for themselves in a garden: a write is to their account.
    */
-  of?: 'garden' | 'person';
+  of?: 'garden' | 'person' | 'member';
   /** Path with its parameters in braces: `/api/records/{id}`. */
   path: string;
   summary: string;
@@ -115,7 +117,7 @@ type DeclaredResponse = Omit<OperationResponse, 'status'> &
 
 /** An operation of the API as data: route, tool, document and audit row come from this object. */
 export interface Operation extends OperationBase<string> {
-  of: 'garden' | 'person';
+  of: 'garden' | 'person' | 'member';
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   access: Access;
   /** The name of the rate budget that a call spends. */

@@ -69,7 +69,7 @@ test('operations of gardens are those on plants and what hangs on them, and on r
   expect(ofPeople.filter(([, { path }]) => OF_GARDENS.test(path))).toEqual([]);
 });
 
-test.each([...ofGardens, ...ofPeople])(
+test.each([...ofGardens, ...ofPeople, ...rows.filter(([, { of }]) => of === 'member')])(
   '%s is 404 to a person who is not let in, as for an account that there is not',
   async (_name, operation) => {
     const before = await everythingStored(service);

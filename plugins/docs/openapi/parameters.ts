@@ -64,7 +64,7 @@ export function pathParameter(name: string, schema: JsonObject): JsonObject {
 
 function headersOf(operation: Operation): (keyof typeof HEADERS)[] {
   return [
-    ...(operation.of === 'garden' ? ['Garden' as const] : []),
+    ...(operation.of !== 'person' ? ['Garden' as const] : []),
     ...(operation.idempotent ? ['Idempotency-Key' as const] : []),
     ...(operation.state ? ['If-Match' as const] : []),
     ...(isConditional(operation) ? ['If-None-Match' as const] : []),
