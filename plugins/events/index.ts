@@ -48,6 +48,7 @@ export { newEvent } from './service';
 /** The interface of events for other plugins. */
 export type Events = Pick<
   EventService,
+  | 'areBy'
   | 'countOf'
   | 'create'
   | 'existing'

@@ -127,6 +127,13 @@ export class EventService {
     return existing(this.#context.model, tenant, ids);
   }
 
+  /** Whether a member logged all events of some ids, deleted ones included. */
+  async areBy(tenant: Tenant, ids: readonly StoredId[], member: string): Promise<boolean> {
+    const filter = { _id: anyOf(ids), 'by.id': member };
+    const theirs = await this.#context.model.countDocuments(filter).of(tenant);
+    return theirs === ids.length;
+  }
+
   /**
    * Inserts events of many plants.
    *

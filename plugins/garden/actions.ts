@@ -1,6 +1,7 @@
-import { ApiError } from '../../src/core/errors';
+import { ApiError, insufficientScope, notFound } from '../../src/core/errors';
+import { isUuid, toStoredId } from '../../src/core/ids';
 import { addDays } from '../../src/core/time';
-import type { Visit } from './visit';
+import type { Action, Visit } from './visit';
 
 /** A form that was sent. */
 interface Sent {
@@ -13,7 +14,7 @@ interface Sent {
 type Done = Readonly<Partial<Record<'did' | 'undone' | 'put', string>>>;
 
 /** The forms of the pages, by the names of their buttons. */
-const ACTIONS: Readonly<Record<string, (sent: Sent) => Promise<Done>>> = {
+const ACTIONS: Readonly<Record<Exclude<Action, 'add'>, (sent: Sent) => Promise<Done>>> = {
   done: async ({ visit, form, key }) => {
     const { items } = await visit.write('POST /api/care/done', { body: careIn(form), key });
     return { did: items.map(({ id }) => id).join('.') };
@@ -34,11 +35,13 @@ const ACTIONS: Readonly<Record<string, (sent: Sent) => Promise<Done>>> = {
   },
   undo: async ({ visit, form, key }) => {
     const eventIds = form.getAll('eventId');
+    await requireOwn(visit, eventIds);
     await visit.write('POST /api/events/delete', { body: { eventIds }, key });
     return { undone: eventIds.join('.') };
   },
   restore: async ({ visit, form, key }) => {
     const params = { id: form.get('eventId') ?? '' };
+    await requireOwn(visit, [params.id]);
     const { id } = await visit.write('POST /api/events/{id}/restore', { params, key });
     return { did: id };
   },
@@ -57,12 +60,38 @@ const ACTIONS: Readonly<Record<string, (sent: Sent) => Promise<Done>>> = {
  */
 export async function submit(visit: Visit, form: URLSearchParams): Promise<string> {
   const key = form.get('key') ?? '';
-  if (form.get('action') === 'add') return `/garden/${await addPlant({ visit, form, key })}`;
-  const action = ACTIONS[form.get('action') ?? ''];
-  const done = (await action?.({ visit, form, key })) ?? {};
+  const name = form.get('action') ?? '';
+  if (name === 'add') {
+    requireMay(visit, name);
+    return `${visit.base}/${await addPlant({ visit, form, key })}`;
+  }
+  let done: Done = {};
+  if (isAction(name)) {
+    requireMay(visit, name);
+    done = await ACTIONS[name]({ visit, form, key });
+  }
   const at = form.get('at');
   const query = new URLSearchParams({ ...done, ...(at !== null && { at }) });
   return `${visit.request.ctx.path}?${query.toString()}#news`;
+}
+
+function isAction(name: string): name is keyof typeof ACTIONS {
+  return Object.hasOwn(ACTIONS, name);
+}
+
+/** @throws ApiError insufficient_scope */
+function requireMay(visit: Visit, action: Action): void {
+  if (!visit.may(action)) throw insufficientScope.error();
+}
+
+/** Requires that a sitter has logged the events. @throws ApiError not_found */
+async function requireOwn({ sitter, account, plugins }: Visit, ids: string[]): Promise<void> {
+  if (sitter === undefined) return;
+  const valid = ids.filter(isUuid).map(toStoredId);
+  const isOwn =
+    valid.length === ids.length &&
+    (await plugins.events.areBy({ userId: account.id }, valid, sitter));
+  if (!isOwn) throw notFound.error();
 }
 
 /** Adds a plant; returns its id. */
@@ -99,6 +128,7 @@ function putIn(form: URLSearchParams): Done {
 export function sentenceOf({ texts }: Visit, { kind, status }: ApiError): string {
   if (status >= 500) return texts.unavailable;
   if (status === 429) return texts.tooFast;
+  if (kind.code === 'insufficient_scope') return texts.notAllowed;
   if (status === 403) return texts.noRoom;
   if (['idempotency_mismatch', 'idempotency_conflict'].includes(kind.code)) return texts.already;
   const isGone = status === 404 || /_not_found$|^plant_archived$/.test(kind.code);

@@ -1,9 +1,12 @@
 import { ApiError } from '../../src/core/errors';
 import { definePlugin } from '../../src/plugins/plugin';
-import oauthPlugin from '../oauth';
+import eventsPlugin from '../events';
+import membersPlugin from '../members';
+import oauthPlugin, { type PersonalPages } from '../oauth';
 import { type Html, markup, staticFile } from '../pages';
 import { sentenceOf, submit } from './actions';
 import type { News } from './news';
+import { headOf, linksOf } from './head';
 import { overview } from './overview';
 import { plantPage } from './plant-page';
 import { STYLE } from './style';
@@ -20,41 +23,47 @@ const MANIFEST = JSON.stringify({
   icons: [{ src: '/favicon.ico', type: 'image/svg+xml', sizes: 'any' }],
 });
 
-/** What a person's garden needs, and each of its plants. */
+type Shown = Parameters<PersonalPages['page']>[2];
+type Sent = Parameters<PersonalPages['form']>[2];
+
+/** What a garden needs, and each of its plants, for its owner, for members and for sitters. */
 export default definePlugin({
   name: 'garden',
-  requires: ['care', 'events', 'insights', 'oauth', 'pages', 'photos', 'plants'],
+  requires: ['care', 'events', 'insights', 'members', 'oauth', 'pages', 'photos', 'plants'],
   tag: { name: 'Garden', description: 'Pages on which people look after their plants.' },
   setup: (host) => {
     const { pages } = host.use(oauthPlugin);
+    const plugins = { events: host.use(eventsPlugin).events, gardens: host.use(membersPlugin) };
+    const shown: Shown = (request, place) => show(new Visit(request, place, plugins));
+    const sent: Sent = (request, place, form) => change(new Visit(request, place, plugins), form);
+    const doors = [
+      { base: '/garden', of: '', words: 'the garden', door: pages },
+      { base: '/gardens/{garden}', of: 'Shared', words: 'a shared garden', door: pages },
+      {
+        base: '/sitter/{secret}',
+        of: 'Sitter',
+        words: 'a garden for a sitter',
+        door: pages.sitter,
+      },
+    ];
     return {
       protocols: [
-        {
-          path: '/garden',
-          methods: {
-            GET: pages.page('getGardenPage', 'Get the page of the garden', (request, account) =>
-              show(new Visit(request, account)),
-            ),
-            POST: pages.form(
-              'changeGarden',
-              'Submit a form of the garden',
-              (request, account, form) => change(new Visit(request, account), form),
-            ),
+        ...doors.flatMap(({ base, of, words, door: { page, form } }) => [
+          {
+            path: base,
+            methods: {
+              GET: page(`get${of}GardenPage`, `Get the page of ${words}`, shown),
+              POST: form(`change${of}Garden`, `Submit a form of ${words}`, sent),
+            },
           },
-        },
-        {
-          path: '/garden/{id}',
-          methods: {
-            GET: pages.page('getPlantPage', 'Get the page of a plant', (request, account) =>
-              show(new Visit(request, account)),
-            ),
-            POST: pages.form(
-              'changePlantPage',
-              'Submit a form of a plant',
-              (request, account, form) => change(new Visit(request, account), form),
-            ),
+          {
+            path: `${base}/{id}`,
+            methods: {
+              GET: page(`get${of}PlantPage`, `Get the page of a plant in ${words}`, shown),
+              POST: form(`change${of}PlantPage`, `Submit a form of a plant in ${words}`, sent),
+            },
           },
-        },
+        ]),
         staticFile(PATHS.style, {
           operationId: 'getGardenStyle',
           summary: 'Get the style sheet of the garden',
@@ -88,35 +97,34 @@ async function show(visit: Visit, refusal?: ApiError): Promise<void> {
     await showPage(visit, refusal);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const { texts } = visit;
-    const back = markup`<p><a href="/garden">${texts.title}</a></p>`;
-    respond(visit, { title: texts.title, content: back, news: undefined }, error);
+    const back = markup`<p><a href="${visit.base}">${visit.title}</a></p>`;
+    await respond(visit, { title: visit.title, content: back, news: undefined }, error);
   }
 }
 
 async function showPage(visit: Visit, refusal: ApiError | undefined): Promise<void> {
   const { id } = visit.request.ctx.params as { id?: string };
   const page = id === undefined ? await overview(visit) : await plantPage(visit, id);
-  respond(visit, { title: visit.texts.title, ...page }, refusal);
+  await respond(visit, { title: visit.title, ...page }, refusal);
 }
 
-function respond(
+async function respond(
   visit: Visit,
   { title, content, news }: { title: string; content: Html; news: News | undefined },
   refusal: ApiError | undefined,
-): void {
-  const { request, texts } = visit;
-  const links = markup`<nav>
-    <a href="/garden">${texts.title}</a> <a href="/settings">${texts.settings}</a>
-  </nav>`;
+): Promise<void> {
+  const { request, place } = visit;
   const fault =
     refusal &&
     markup`<p class="fault" role="alert" tabindex="-1" autofocus>${sentenceOf(visit, refusal)}</p>`;
   if (refusal) request.ctx.set(refusal.headers);
-  request.show(title, markup`${fault} ${content}`, {
+  const { person } = place;
+  const isSecret = person === undefined;
+  request.show(title, markup`${fault} ${await headOf(visit)} ${content}`, {
     status: refusal ? statusOf(refusal) : 200,
     news: news?.text,
-    app: { ...PATHS, links },
+    isSecret,
+    app: { style: PATHS.style, ...(person && { manifest: PATHS.manifest }), links: linksOf(visit) },
   });
 }
 

@@ -61,7 +61,9 @@ export function newsOf(
     const eventId = logged.map(({ id }) => id);
     return new News(
       text,
-      formOf(visit, { eventId, ...at(place) }, button('undo', texts.undo, text)),
+      logged.every((each) => visit.mayUndo(each))
+        ? formOf(visit, { eventId, ...at(place) }, button('undo', texts.undo, text))
+        : undefined,
       place,
     );
   }

@@ -34,7 +34,7 @@ export async function overview(visit: Visit): Promise<{ content: Html; news: New
     visit.call('GET /api/events', {
       query: {
         from,
-        limit: Math.min(Math.max(did, MAX_LOGGED), MAX_AT_ONCE),
+        limit: Math.min(Math.max(did, visit.sitter ? MAX_AT_ONCE : MAX_LOGGED), MAX_AT_ONCE),
         ...(older !== undefined && { cursor: older }),
       },
     }),
@@ -66,14 +66,14 @@ function dueSection(visit: Visit, care: readonly Care[], news: News | undefined)
   const entries = due.slice(0, MAX_DUE).map((each, at) => {
     const place = each.location !== null && ` · ${each.location}`;
     const about = markup`<strong>${careName(visit, each)}</strong>
-      ${plantLink(each.plantId, each.plantName)}<br />
+      ${plantLink(visit, each.plantId, each.plantName)}<br />
       <small>${dueText(visit, each)}${place}</small>`;
     return careEntry(visit, each, at, about);
   });
   const nextOne =
     next &&
     markup` ${texts.nextOne} ${careName(visit, next)}
-      ${plantLink(next.plantId, next.plantName)}, ${visit.fromToday(next.dueOn)}.`;
+      ${plantLink(visit, next.plantId, next.plantName)}, ${visit.fromToday(next.dueOn)}.`;
   return markup`<section aria-labelledby="due">
     <h2 id="due">${texts.due}${due.length > 0 && ` (${visit.number(due.length)})`}</h2>
     ${due.length === 0 && markup`<p>${texts.nothingDue}${nextOne}</p>`}
@@ -89,7 +89,7 @@ function dueSection(visit: Visit, care: readonly Care[], news: News | undefined)
 function allWatered(visit: Visit, due: readonly Care[]): Html | false {
   const ids = new Set(due.flatMap(({ type, plantId }) => (type === 'watered' ? plantId : [])));
   const plantId = [...ids].slice(0, MAX_AT_ONCE);
-  if (plantId.length < 2) return false;
+  if (plantId.length < 2 || !visit.may('done')) return false;
   const text = `${visit.texts.allWatered} (${plantId.length})`;
   return formOf(visit, { plantId, type: 'watered' }, button('done', text));
 }
@@ -103,7 +103,9 @@ interface Log {
 
 function logSection(visit: Visit, log: Log, news: News | undefined): Html {
   const { texts } = visit;
-  const { items, nextCursor, nameOf, older } = log;
+  const mayUndo = (event: Event): boolean => visit.mayUndo(event);
+  const { nextCursor, nameOf, older } = log;
+  const items = visit.sitter === undefined ? log.items : log.items.filter(mayUndo);
   const places = new Map(items.map((event, at) => [event, at]));
   const days = [...groupBy(items, ({ occurredOn }) => occurredOn)].map(([day, events]) => {
     const entries = events.map((event) =>
@@ -147,7 +149,7 @@ function plantSection(visit: Visit, plants: Plants): Html {
     return markup`<li class="plant">
       ${thumbnail(primaryPhoto)}
       <div>
-        <strong>${plantLink(id, name)}</strong><br />
+        <strong>${plantLink(visit, id, name)}</strong><br />
         <small>${when}${location !== null && ` · ${location}`}</small>
       </div>
     </li>`;
@@ -166,12 +168,12 @@ function plantSection(visit: Visit, plants: Plants): Html {
       ${cursor !== undefined && markup`<a href="?${search.slice(1)}#plants">${texts.firstPlants}</a>`}
       ${more !== false && markup`<a href="${more}">${texts.morePlants}</a>`}
     </p>
-    ${addForm(visit, count === 0)}
+    ${visit.may('add') && addForm(visit, count === 0)}
   </section>`;
 }
 
-function searchForm({ texts }: Visit, q = ''): Html {
-  return markup`<form role="search" action="/garden#plants">
+function searchForm({ texts, base }: Visit, q = ''): Html {
+  return markup`<form role="search" action="${base}#plants">
     <label for="q">${texts.search}</label>
     <div class="entry">
       <input id="q" name="q" type="search" value="${q}" maxlength="100" />

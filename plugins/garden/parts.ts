@@ -30,8 +30,8 @@ export function button(action: string, text: string, about = '', kind = ''): Htm
     ${about !== '' && markup`aria-label="${text}: ${about}"`}>${text}</button>`;
 }
 
-export function plantLink(id: string, name: string): Html {
-  return markup`<a href="/garden/${id}">${name}</a>`;
+export function plantLink({ base }: Visit, id: string, name: string): Html {
+  return markup`<a href="${base}/${id}">${name}</a>`;
 }
 
 /** A small square picture beside a name, or a leaf; a crop as it was chosen. */
@@ -78,12 +78,12 @@ export function careEntry(visit: Visit, care: Care, at: number, about: Html): Ht
   const what = `${careName(visit, care)} ${care.plantName}`;
   const isDue = care.daysOverdue >= 0;
   const buttons = markup`${button('done', texts.done, what, isDue ? 'main' : '')}
-    ${
-      isDue && markup`${button('snooze', texts.tomorrow, what)} ${button('skip', texts.skip, what)}`
-    }`;
+    ${isDue && visit.may('snooze') && button('snooze', texts.tomorrow, what)}
+    ${isDue && visit.may('skip') && button('skip', texts.skip, what)}`;
+  const fields = { ...careFields(care), dueOn: care.dueOn, at: `due.${at}` };
   return markup`<li class="care">
     <div>${about}</div>
-    ${formOf(visit, { ...careFields(care), dueOn: care.dueOn, at: `due.${at}` }, buttons)}
+    ${visit.may('done') && formOf(visit, fields, buttons)}
   </li>`;
 }
 
@@ -96,16 +96,20 @@ export function dueText(visit: Visit, { dueOn, daysOverdue }: Care): Html {
 /** An event that was logged, with Undo; among those of one plant its day, among others its plant. */
 export function eventEntry(visit: Visit, event: Event, at: number, plantName?: string): Html {
   const { texts } = visit;
-  const { id, plantId, type, text, growthAmount, growthUnit, occurredAt, occurredOn } = event;
+  const { id, plantId, type, text, growthAmount, growthUnit, occurredAt, occurredOn, by } = event;
   const amount = growthAmount == null ? '' : `${visit.number(growthAmount)} ${growthUnit ?? ''}`;
   const when = plantName === undefined ? `${visit.day(occurredOn)}, ` : '';
-  const details = [when + visit.time(occurredAt), amount, text].filter((each) => each);
+  const details = [when + visit.time(occurredAt), amount, text, by && visit.texts.by(by.name)];
+  const shown = details.filter((each) => each);
   const what = `${texts.types[type]} ${plantName ?? when}`.trim();
   return markup`<li class="entry">
     <div>
-      <strong>${texts.types[type]}</strong> ${plantName !== undefined && plantLink(plantId, plantName)}<br />
-      <small>${details.join(' · ')}</small>
+      <strong>${texts.types[type]}</strong> ${plantName !== undefined && plantLink(visit, plantId, plantName)}<br />
+      <small>${shown.join(' · ')}</small>
     </div>
-    ${formOf(visit, { eventId: id, at: `log.${at}` }, button('undo', texts.undo, what))}
+    ${
+      visit.mayUndo(event) &&
+      formOf(visit, { eventId: id, at: `log.${at}` }, button('undo', texts.undo, what))
+    }
   </li>`;
 }

@@ -24,12 +24,15 @@ export async function plantPage(
     }),
     visit.call('GET /api/plants/{id}/schedules', { params }),
     eventsOf(visit, id),
-    visit.call('GET /api/insights', { query: { sections: 'growthSeries', plantId: id } }),
+    visit.sitter === undefined
+      ? visit.call('GET /api/insights', { query: { sections: 'growthSeries', plantId: id } })
+      : { growthSeries: [] },
   ]);
   const care = all.filter(({ plantId }) => plantId === id);
   const news = newsOf(visit, { events, care, nameOf: () => plant.name });
   const { texts } = visit;
-  const listed = events.slice(0, MAX_LISTED).map((event, at) => eventEntry(visit, event, at));
+  const shown = visit.sitter === undefined ? events : events.filter((each) => visit.mayUndo(each));
+  const listed = shown.slice(0, MAX_LISTED).map((event, at) => eventEntry(visit, event, at));
   const growth = growthBars(visit, growthSeries);
   const content = markup`${aboutPlant(visit, plant)}
     <div class="columns">
@@ -42,12 +45,15 @@ export async function plantPage(
       <ul role="list">
         ${news?.among('log', listed) ?? listed}
       </ul>
-      ${noteForm(visit, plant)}
+      ${visit.may('note') && noteForm(visit, plant)}
     </section>
-    <section aria-labelledby="year">
+    ${
+      visit.sitter === undefined &&
+      markup`<section aria-labelledby="year">
       <h2 id="year">${texts.year}</h2>
       ${careDays(visit, events)}
-    </section>
+    </section>`
+    }
     ${
       growth.length > 0 &&
       markup`<section aria-labelledby="growth">

@@ -5,6 +5,7 @@ body { max-width: 70rem; }
 header { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; align-items: center;
   justify-content: space-between; }
 nav { display: flex; gap: 1.25rem; }
+nav [aria-current] { font-weight: 600; text-decoration: none; color: inherit; }
 nav a { display: inline-block; padding: .6rem 0; font-weight: 400; text-decoration: underline; }
 small { color: var(--quiet); font-size: .9rem; }
 .late { color: var(--danger); }

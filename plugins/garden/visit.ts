@@ -6,9 +6,10 @@ import { calendarOf, dayNumber, timeOfDay } from '../../src/core/time';
 import type { Page } from '../../src/fields/page';
 import type { CallInput } from '../../src/plugins/protocol-endpoint';
 import type { DueCare, ScheduleView } from '../care';
-import type { EventView } from '../events';
+import type { Events, EventView } from '../events';
 import type { InsightsView } from '../insights';
-import type { BrowserRequest } from '../oauth';
+import type { Memberships } from '../members';
+import type { BrowserRequest, Place } from '../oauth';
 import { type Language, languageOf } from '../pages';
 import type { PlantSummaryView, PlantView } from '../plants';
 import { TEXTS, type Texts } from './texts';
@@ -47,24 +48,73 @@ interface Operations {
   'POST /api/plants/{id}/events': EventView;
 }
 
+/** The buttons of the pages. */
+export type Action = 'done' | 'skip' | 'snooze' | 'unsnooze' | 'undo' | 'restore' | 'note' | 'add';
+
+/** Those that sitters have. */
+const OF_SITTERS: ReadonlySet<Action> = new Set<Action>([
+  'done',
+  'skip',
+  'unsnooze',
+  'undo',
+  'restore',
+]);
+
+/** What the pages use of other plugins. */
+export interface Plugins {
+  events: Pick<Events, 'areBy'>;
+  gardens: Pick<Memberships, 'list'>;
+}
+
 /** How often, and after how many ms, a form that is sent twice asks whether the first was handled. */
 const SECOND_CLICK = { tries: 20, ms: 250 };
 
-/** A visit of a person to the pages: what they may call, and how they read days and numbers. */
+/** A visit to the pages: what somebody may do in a garden, and how they read days and numbers. */
 export class Visit {
   readonly language: Language;
   readonly texts: Texts;
   readonly now = new Date();
-  /** The day in the person's time zone. */
+  /** The day in the time zone of the garden. */
   readonly today: string;
+  /** The account whose garden it is. */
+  readonly account: Account;
+  /** The path of the garden, below which are its plants. */
+  readonly base: string;
+  /** The member as whom a sitter acts; undefined for everybody else. */
+  readonly sitter: string | undefined;
 
   constructor(
     readonly request: BrowserRequest,
-    readonly account: Account,
+    readonly place: Place,
+    readonly plugins: Plugins,
   ) {
+    const { person, garden } = place;
+    const { path, params } = request.ctx;
+    const { id } = params as { id?: string };
+    this.base = id === undefined ? path : path.slice(0, path.lastIndexOf('/'));
+    this.account = garden?.account ?? accountOf(person);
+    this.sitter = person ? undefined : garden?.by.id;
     this.language = languageOf(request.ctx);
     this.texts = TEXTS[this.language];
-    this.today = calendarOf(account.timezone)(this.now);
+    this.today = calendarOf(this.account.timezone)(this.now);
+  }
+
+  /** What the garden is called. */
+  get title(): string {
+    const { account, texts } = this;
+    return this.place.garden ? texts.gardenOf(account.gardenName ?? account.id) : texts.title;
+  }
+
+  /** Whether the visitor may send the form of a button. */
+  may(action: Action): boolean {
+    if (this.sitter !== undefined && !OF_SITTERS.has(action)) return false;
+    const scope = action === 'add' ? 'plants:write' : 'events:write';
+    return this.place.garden?.scopes.has(scope) ?? true;
+  }
+
+  /** Whether an event may be taken back: a sitter takes back what they have logged. */
+  mayUndo({ by }: Event): boolean {
+    return this.may('undo') && (this.sitter === undefined || by?.id === this.sitter);
   }
 
   /**
@@ -138,4 +188,9 @@ export class Visit {
   list(names: readonly string[]): string {
     return new Intl.ListFormat(this.language).format(names);
   }
+}
+
+function accountOf(person: Account | undefined): Account {
+  if (!person) throw new Error('A page of a garden is of a person or of a sitter.');
+  return person;
 }

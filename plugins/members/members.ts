@@ -9,10 +9,10 @@ import type { Host } from '../../src/plugins/host';
 import { membershipEnded } from './domain-events';
 import { MAX_GARDENS, MAX_MEMBERS, memberLimitReached, memberNotFound } from './errors';
 import { isOpen, type MemberDocument, memberModel, openFor } from './model';
-import { type NewMember, viewOf } from './schema';
+import { checkSitter, type NewMember, viewOf } from './schema';
 
 /** Too many to guess. */
-const CODE_BYTES = 18;
+const SECRET_BYTES = 18;
 const INVITATION_MS = 7 * DAY_MS;
 /** How many members who left, or whose time has passed, are listed. */
 const MAX_ENDED = 50;
@@ -35,31 +35,45 @@ export class Members {
    *
    * @throws ApiError member_limit_reached
    */
-  async invite(tx: Transaction, { name, role, until }: NewMember) {
+  async invite(tx: Transaction, member: NewMember) {
+    const code = newSecret();
+    const expiresAt = new Date(tx.now.getTime() + INVITATION_MS);
+    const way = { codeHash: hashOf(code), codeExpiresAt: expiresAt };
+    return { view: await this.#add(tx, member, way, 'member.invited'), code, expiresAt };
+  }
+
+  /**
+   * Makes a link for a person without an account; returns its secret this once.
+   *
+   * @throws ApiError member_limit_reached, or validation_error for what no sitter may have
+   */
+  async makeLink(tx: Transaction, member: NewMember) {
+    checkSitter(member, tx.now);
+    const secret = newSecret();
+    const way = { linkHash: hashOf(secret) };
+    return { view: await this.#add(tx, member, way, 'member.linked'), secret };
+  }
+
+  async #add(
+    tx: Transaction,
+    { name, role, until }: NewMember,
+    way: Pick<MemberDocument, 'codeHash' | 'codeExpiresAt' | 'linkHash'>,
+    action: string,
+  ) {
     const { session, userId, now } = tx;
     await this.#makeRoom(tx);
-    const code = randomBytes(CODE_BYTES).toString('base64url');
-    const document: MemberDocument = {
-      _id: newId(),
-      userId,
-      name,
-      role,
-      until,
-      codeHash: hashOf(code),
-      codeExpiresAt: new Date(now.getTime() + INVITATION_MS),
-      createdAt: now,
-      joinedAt: null,
-      lastSeenAt: null,
-    };
+    const fields = { _id: newId(), userId, name, role, until, ...way };
+    const document = { ...fields, createdAt: now, joinedAt: null, lastSeenAt: null };
     await this.#model.create([document], { session });
-    tx.audit({ action: 'member.invited', target: targetOf(document), changes: { role, until } });
-    return { view: viewOf(document), code, expiresAt: document.codeExpiresAt };
+    tx.audit({ action, target: targetOf(document), changes: { role, until } });
+    return viewOf(document);
   }
 
   /**
    * Changes a member.
    *
-   * @throws ApiError member_not_found; member_limit_reached if one who had ended is let in again
+   * @throws ApiError member_not_found; member_limit_reached if one who had ended is let in again;
+   *   validation_error for what no sitter may have
    */
   async change(tx: Transaction, id: string, changes: Partial<NewMember>) {
     const { session, userId, now } = tx;
@@ -67,6 +81,7 @@ export class Members {
     if (!before) throw memberNotFound.error();
     const after = { ...before, ...changes };
     if (Object.keys(changes).length === 0) return viewOf(before);
+    if (before.linkHash !== undefined) checkSitter(after, now);
     if (isOpen(after, now) && !isOpen(before, now)) await this.#requireRoom(tx, before);
     await this.#model.updateOne({ _id: id }, { $set: changes }, { session });
     const { role, until } = after;
@@ -108,6 +123,10 @@ export class Members {
     const found = this.#model.find({ userId }).sort({ createdAt: -1, _id: -1 });
     return found.session(session ?? null).lean();
   }
+}
+
+function newSecret(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url');
 }
 
 export function targetOf({ _id }: Pick<MemberDocument, '_id'>): Act['target'] {

@@ -19,6 +19,7 @@ export interface Invitation {
   owner: Account;
   /** As the person who joins will see it. */
   garden: GardenView;
+  expiresAt: Date;
 }
 
 /** The gardens of others that a person may enter. */
@@ -35,15 +36,35 @@ export class Memberships implements Gardens {
 
   /** Read for each request, so that it ends at once in every process. */
   async find(userId: string, person: string): Promise<Garden | undefined> {
-    const now = new Date();
     const [member, account] = await Promise.all([
       this.#model.findOne({ account: person, userId }).lean(),
       this.#accounts.person(userId),
     ]);
+    return this.#entered(member, account);
+  }
+
+  /**
+   * The garden that the secret of a link opens, as whoever has it may act there. Read for each request, so that it
+   * ends at once in every process.
+   */
+  async sitting(secret: string): Promise<Garden | undefined> {
+    const sitter = await this.#model.findOne({ linkHash: hashOf(secret) }).lean();
+    return sitter ? this.#entered(sitter, await this.#accounts.person(sitter.userId)) : undefined;
+  }
+
+  #entered(member: MemberDocument | null, account: Account | undefined): Garden | undefined {
+    const now = new Date();
     if (!member || !account || !isOpen(member, now)) return undefined;
-    const { role } = member;
-    const noteVisit = () => this.#recordUse(member, now);
-    return { account, by: authorOf(member), role, scopes: scopesOf(role), roleWith, noteVisit };
+    const { role, until } = member;
+    return {
+      account,
+      by: authorOf(member),
+      role,
+      until,
+      scopes: scopesOf(role),
+      roleWith,
+      noteVisit: () => this.#recordUse(member, now),
+    };
   }
 
   /** Whether a garden lets a person in now. */
@@ -81,12 +102,12 @@ export class Memberships implements Gardens {
   ): Promise<Invitation> {
     const found = this.#model.findOne({ codeHash: hashOf(code) });
     const member = await found.session(session ?? null).lean();
-    if (!member || !isOpen(member, new Date())) throw invitationNotFound.error();
-    const { userId, account } = member;
+    if (!member?.codeExpiresAt || !isOpen(member, new Date())) throw invitationNotFound.error();
+    const { userId, account, codeExpiresAt: expiresAt } = member;
     const isUsed = account !== undefined && account !== person && userId !== person;
     const owner = isUsed ? undefined : await this.#accounts.person(userId, session);
     if (!owner) throw invitationNotFound.error();
-    return { member, owner, garden: viewOf(member, owner) };
+    return { member, owner, garden: viewOf(member, owner), expiresAt };
   }
 
   /**

@@ -19,7 +19,9 @@ export interface MemberDocument {
   account?: string;
   /** The hash of the code of the invitation; the code itself is not stored. */
   codeHash?: string;
-  codeExpiresAt: Date;
+  codeExpiresAt?: Date;
+  /** The hash of the secret of a link, which opens the garden without an account, instead of a code. */
+  linkHash?: string;
   createdAt: Date;
   joinedAt: Date | null;
   /** To the hour. */
@@ -40,7 +42,8 @@ export const memberModel = sharedModel<MemberDocument>(
       until: { type: Date },
       account: { type: String },
       codeHash: { type: String },
-      codeExpiresAt: { type: Date, required: true },
+      codeExpiresAt: { type: Date },
+      linkHash: { type: String },
       createdAt: { type: Date, required: true },
       joinedAt: { type: Date },
       lastSeenAt: { type: Date },
@@ -61,14 +64,20 @@ export const memberModel = sharedModel<MemberDocument>(
     .index(
       { codeHash: 1 },
       { unique: true, partialFilterExpression: { codeHash: { $exists: true } } },
+    )
+    // The sitter of a link.
+    .index(
+      { linkHash: 1 },
+      { unique: true, partialFilterExpression: { linkHash: { $exists: true } } },
     ),
 );
 
-/** Whether a member may enter, or a person who is invited may join. */
+/** Whether a member or sitter may enter, or a person who is invited may join. */
 export function isOpen(member: MemberDocument, now: Date): boolean {
-  const { account, codeExpiresAt, leftAt, until } = member;
+  const { account, codeExpiresAt, linkHash, leftAt, until } = member;
   if (leftAt !== undefined || (until !== null && until <= now)) return false;
-  return account !== undefined || codeExpiresAt > now;
+  if (account !== undefined || linkHash !== undefined) return true;
+  return codeExpiresAt !== undefined && codeExpiresAt > now;
 }
 
 /** The memberships of a person that have not ended. */

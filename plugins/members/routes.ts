@@ -45,14 +45,18 @@ export function routes(members: Members, memberships: Memberships): Operation[] 
       path: '/api/account/members',
       summary: 'Invite a person to the garden',
       description:
-        'The code lets one person in, within 7 days. It is shown only once: a repeat under the same Idempotency-Key is 409 with the id.',
+        'The code lets one person in, within 7 days; with `link`, a link lets a carer in without an account, until its end. They are shown only once: a repeat under the same Idempotency-Key is 409 with the id.',
       operationId: 'createMember',
       body: createMember,
-      secret: 'invitation',
+      secret: ['invitation', 'link'],
       notConditional: 'the code is shown only once',
-      response: { schema: newMember, description: 'The invitation' },
+      response: { schema: newMember, description: 'The invitation, or the link' },
       errors: [memberLimitReached],
-      handler: async ({ tx, body, origin }) => {
+      handler: async ({ tx, body: { link, ...body }, origin }) => {
+        if (link) {
+          const { view, secret } = await members.makeLink(tx, body);
+          return { ...view, link: { url: `${origin()}/sitter/${secret}` } };
+        }
         const { view, code, expiresAt } = await members.invite(tx, body);
         const url = `${origin()}/join?code=${code}`;
         return { ...view, invitation: { code, url, expiresAt } };

@@ -3,10 +3,13 @@ import Joi from 'joi';
 import { DAY_MS } from '../../src/core/time';
 import { id, instant, named, nullable, oneOf, text, timestamp, uri } from '../../src/fields/joi';
 import { idText } from '../../src/core/ids';
+import { ValidationErrors } from '../../src/fields/validation';
 import type { MemberDocument } from './model';
 import { ROLES, type Role } from './roles';
 
 const MAX_AHEAD_MS = 2 * 365 * DAY_MS;
+/** How far ahead a link may end. */
+const MAX_LINK_DAYS = 90;
 
 /** A moment in the future. */
 function end(): Joi.DateSchema {
@@ -27,12 +30,28 @@ export interface NewMember {
   until: Date | null;
 }
 
-export const createMember = Joi.object<NewMember, true>({
+/** What is special about the member whom a link lets in. @throws ApiError validation_error */
+export function checkSitter({ role, until }: Pick<NewMember, 'role' | 'until'>, now: Date): void {
+  const errors = new ValidationErrors();
+  if (role !== 'carer')
+    errors.add('role', 'must be carer: a link lets somebody care for the plants');
+  if (until === null || until.getTime() - now.getTime() > MAX_LINK_DAYS * DAY_MS) {
+    errors.add('until', `must be at most ${MAX_LINK_DAYS} days ahead: a link has an end`);
+  }
+  errors.throwIfAny();
+}
+
+export const createMember = Joi.object<NewMember & { link: boolean }, true>({
   name: name().required().description('What the owner calls the person'),
   role: role()
     .required()
     .description('viewer: reads; carer: also logs care; gardener: also changes plants'),
   until: end().default(null).description('When it ends; null for never'),
+  link: Joi.boolean()
+    .default(false)
+    .description(
+      `Whether to make a link for a carer without an account, instead of an invitation; until is at most ${MAX_LINK_DAYS} days ahead then`,
+    ),
 });
 
 export const updateMember = Joi.object<Partial<NewMember>, true>({
@@ -50,11 +69,15 @@ const fields = {
   lastSeenAt: nullable(instant()).required().description('To the hour'),
 };
 
+const byLink = () =>
+  Joi.boolean().valid(true).description('Only if a link lets the person in, who has no account');
+
 export const member = named(
   'Member',
   Joi.object({
     ...fields,
     leftAt: instant().description('When the person left, if they have'),
+    byLink: byLink(),
   }),
 );
 
@@ -68,9 +91,11 @@ export const newMember = named(
       code: text().required().example('fMfKQ9r8GKYqrTwjUPD8IL'),
       url: uri().required(),
       expiresAt: instant().required(),
-    })
-      .required()
-      .description('For one person; it is shown only here'),
+    }).description('For one person; it is shown only here'),
+    byLink: byLink(),
+    link: Joi.object({ url: uri().required() }).description(
+      'Opens the garden to whoever has it; it is shown only here',
+    ),
   }),
 );
 
@@ -99,7 +124,7 @@ export const gardens = Joi.object({ items: Joi.array().items(garden).required() 
 
 /** A member as the owner sees it. */
 export function viewOf(document: MemberDocument) {
-  const { _id, role: held, until, joinedAt, lastSeenAt, leftAt } = document;
+  const { _id, role: held, until, joinedAt, lastSeenAt, leftAt, linkHash } = document;
   return {
     id: idText(_id),
     name: document.name,
@@ -108,5 +133,6 @@ export function viewOf(document: MemberDocument) {
     joinedAt,
     lastSeenAt,
     ...(leftAt && { leftAt }),
+    ...(linkHash !== undefined && { byLink: true }),
   };
 }

@@ -43,6 +43,7 @@ import { StateStore } from './state/store';
 
 export type { SignIns } from './commands/sign-ins';
 export type { BrowserRequest } from './pages/browser-request';
+export type { PersonalPages, Place } from './pages/signed-in';
 
 const signUpSetting = new Setting(
   'SIGN_UP',

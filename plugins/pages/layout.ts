@@ -37,8 +37,8 @@ export interface PageOptions {
 export interface PageApp {
   /** The path of a second style sheet. */
   style: string;
-  /** The path of the web app manifest. */
-  manifest: string;
+  /** The path of the web app manifest, if it can be installed. */
+  manifest?: string | undefined;
   /** Links of the header. */
   links: Html;
 }
@@ -86,7 +86,7 @@ export function showPage(
         ${
           app &&
           markup`<link rel="stylesheet" href="${app.style}" />
-        <link rel="manifest" href="${app.manifest}" />`
+        ${app.manifest !== undefined && markup`<link rel="manifest" href="${app.manifest}" />`}`
         }
         ${script !== undefined && markup`<script src="${script}" defer></script>`}
       </head>

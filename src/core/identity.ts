@@ -77,6 +77,11 @@ export interface Principal {
   isSession?: true;
   /** The garden of another to which the token is bound. */
   garden?: Garden | undefined;
+  /**
+   * Whether it is somebody without an account who has a link to a garden: `account` is the owner's, under the
+   * id of the member, and `token` describes the link.
+   */
+  isSitter?: true;
 }
 
 /** Who did something in the garden of another, as its owner called them then. */
@@ -92,6 +97,8 @@ export interface Garden {
   account: Account;
   by: Required<Author>;
   role: string;
+  /** When it ends; null for never. */
+  until: Date | null;
   /** The scopes of the role. */
   scopes: ReadonlySet<string>;
   /** The least role with a scope; undefined if only the owner has it. */

@@ -100,11 +100,14 @@ function sourceOf(ctx: Context): CallSource {
 
 /** The actor of a request, for the audit log. */
 export function actingOf(ctx: Context): Acting {
-  const { account, token, isSession } = callerOf(ctx);
+  const { account, token, isSession, isSitter } = callerOf(ctx);
   const { garden } = ctx.state;
   const where = garden && { garden: garden.account.id };
-  const actor: Acting['actor'] = isSession
-    ? { type: 'person', account: account.id }
-    : { type: 'token', account: account.id, token: token.id, ...where };
+  const person = { account: account.id, ...where };
+  const actor: Acting['actor'] = isSitter
+    ? { type: 'sitter', member: account.id }
+    : isSession
+      ? { type: 'person', ...person }
+      : { type: 'token', ...person, token: token.id };
   return { actor, source: sourceOf(ctx), by: garden?.by };
 }

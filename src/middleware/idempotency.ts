@@ -65,7 +65,7 @@ export function idempotency(
     });
     if (!replayed) return;
     const { secret } = operation;
-    if (secret !== undefined && response.status < 400) requireWhole(response.body, secret);
+    if (secret && response.status < 400) requireWhole(response.body, [secret].flat());
     ctx.set('Idempotent-Replayed', 'true');
     ctx.status = response.status;
     ctx.type = 'application/json';
@@ -93,9 +93,9 @@ function isMissing(error: unknown, { account, params }: Operation): error is Api
 }
 
 /** @throws ApiError idempotency_conflict if the stored body lacks the secret, which is shown once */
-function requireWhole(body: string, secret: string): void {
+function requireWhole(body: string, secrets: readonly string[]): void {
   const stored = JSON.parse(body) as Record<string, unknown> & { id?: string };
-  if (secret in stored) return;
+  if (secrets.some((secret) => secret in stored)) return;
   // Most secrets are part of a record.
   const { id } = stored;
   const made =

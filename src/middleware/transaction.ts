@@ -59,8 +59,9 @@ export function transaction(
 /** A response without the secret that is shown once. */
 function storable({ secret }: Operation, response: StoredResponse): StoredResponse {
   if (secret === undefined) return response;
+  const secrets = [secret].flat();
   const shown = (name: string, value: unknown): unknown =>
-    name === secret && value !== null ? undefined : value;
+    secrets.includes(name) && value !== null ? undefined : value;
   return { ...response, body: JSON.stringify(JSON.parse(response.body), shown) };
 }
 

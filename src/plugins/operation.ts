@@ -129,10 +129,10 @@ export interface Operation extends OperationBase<string> {
   bodyIsOptional?: true;
   large?: LargeBody<unknown, unknown>;
   /**
-   * The field of the response that is shown once, unless it is null. It is not stored for retries: they get
-   * 409 and the id of the record.
+   * The field of the response that is shown once, unless it is null, or several. It is not stored for
+   * retries: they get 409 and the id of the record.
    */
-  secret?: string;
+  secret?: string | readonly string[];
   /** Whether it takes an Idempotency-Key, as every POST does. */
   idempotent: boolean;
   /** Whether its handler runs its own transactions, if any, as that of every PUT does. */

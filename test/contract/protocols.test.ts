@@ -156,11 +156,15 @@ const PAGES = [
   '/join',
   '/garden',
   '/garden/{id}',
+  '/gardens/{garden}',
+  '/gardens/{garden}/{id}',
+  '/sitter/{secret}',
+  '/sitter/{secret}/{id}',
 ];
 
 test('people get a page when something fails, whatever it is', async () => {
   const pages = endpoints().filter(({ path }) => PAGES.includes(path));
-  expect(pages).toHaveLength(15);
+  expect(pages).toHaveLength(23);
   for (const each of pages) {
     const french = { 'Accept-Language': 'fr' };
     for (const [answer, status, sentence] of [

@@ -29,17 +29,25 @@ export async function gardener(service: TestService): Promise<Gardener> {
     ...user,
     browser,
     open: (path = '/garden', headers = {}) => browser.go(path, { headers }),
-    press: (page, action, { of = '', fields = {}, follow = true, headers = {} } = {}) => {
-      const form = formsOf(page.text).find(
-        (each) => each.includes(`name="action" value="${action}"`) && each.includes(of),
-      );
-      if (form === undefined) throw new Error(`There is no ${action} of ${of}: ${page.text}`);
-      const body = new URLSearchParams({ action, ...fields });
-      for (const [, name = '', value = ''] of form.matchAll(HIDDEN)) body.append(name, value);
-      const [, path = ''] = /action="([^"]*)"/.exec(form) ?? [];
-      return browser.go(path, { method: 'POST', body, follow, headers });
-    },
+    press: (page, action, options) => pressIn(browser, page, action, options),
   };
+}
+
+/** Presses a button of a page in a browser. */
+export function pressIn(
+  browser: Browser,
+  page: Page,
+  action: string,
+  { of = '', fields = {}, follow = true, headers = {} }: PressOptions = {},
+): Promise<Page> {
+  const form = formsOf(page.text).find(
+    (each) => each.includes(`name="action" value="${action}"`) && each.includes(of),
+  );
+  if (form === undefined) throw new Error(`There is no ${action} of ${of}: ${page.text}`);
+  const body = new URLSearchParams({ action, ...fields });
+  for (const [, name = '', value = ''] of form.matchAll(HIDDEN)) body.append(name, value);
+  const [, path = ''] = /action="([^"]*)"/.exec(form) ?? [];
+  return browser.go(path, { method: 'POST', body, follow, headers });
 }
 
 const HIDDEN = /<input type="hidden" name="([^"]*)" value="([^"]*)"/g;

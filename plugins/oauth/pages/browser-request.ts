@@ -227,7 +227,7 @@ export function showFault(ctx: Context, error: PageFault | ApiError): void {
   const texts = TEXTS[languageOf(ctx)];
   ctx.set(error.headers);
   const content = markup`<p class="fault" role="alert">${sentenceOf(error, texts)}</p>`;
-  showPage(ctx, texts.failed, content, { status: error.status });
+  showPage(ctx, texts.failed, content, { status: error.status, isSecret: true });
 }
 
 function sentenceOf(error: PageFault | ApiError, texts: Texts): string {

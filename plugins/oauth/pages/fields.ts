@@ -41,7 +41,7 @@ export function field(
 }
 
 /** The paths of pages to which a person may return after signing in: those of this very origin. */
-const RETURN = /^(?:\/[\w-]{1,64}){1,4}$/;
+const RETURN = /^(?:\/[\w.~@%-]{1,200}){1,4}$/;
 
 /** The page to return to after signing in, if the parameter or field `return` names one. */
 export function returnOf(given: unknown): string | undefined {

@@ -15,6 +15,8 @@ const en = {
   ownInvitation: 'This invitation is your own. Send it to the person whom you want to let in.',
   noRoomInGardens:
     'There is no room: a garden may have 50 members, and you may be in 20 gardens of others.',
+  gardenGone: 'This garden is not, or no longer, open to you.',
+  linkGone: 'This link does not, or no longer, work. Ask the person who sent it for a new one.',
   roles: {
     viewer: 'look at the plants and their care',
     carer: 'look at the plants, and log their care',
@@ -38,6 +40,9 @@ const fr: typeof en = {
   ownInvitation: 'Cette invitation est la vôtre. Envoyez-la à la personne que vous voulez inviter.',
   noRoomInGardens:
     'Il n’y a plus de place : un jardin peut avoir 50 membres, et vous pouvez rejoindre 20 jardins.',
+  gardenGone: 'Ce jardin ne vous est pas, ou plus, ouvert.',
+  linkGone:
+    'Ce lien ne fonctionne pas, ou plus. Demandez-en un nouveau à la personne qui vous l’a envoyé.',
   roles: {
     viewer: 'voir les plantes et leurs soins',
     carer: 'voir les plantes et noter leurs soins',

@@ -10,7 +10,7 @@ import type { Parts } from '../endpoints/method';
 import { dates } from '../settings/parts';
 import type { StateStore } from '../state/store';
 import type { BrowserRequest } from './browser-request';
-import { actAs, askToSignIn, personOf, signedIn } from './signed-in';
+import { actAs, askToSignIn, personOf, principalOf, signedIn } from './signed-in';
 import { PageFault } from './texts';
 
 export const JOIN = '/join';
@@ -52,7 +52,8 @@ export async function join(request: BrowserRequest, parts: Parts): Promise<void>
   if (!person) return;
   const invitation = await invitationOf(request, parts, code, person.account.id);
   try {
-    await actAs(request, person, [ACCOUNT_SCOPE], async () => {
+    const principal = principalOf(request, person, [ACCOUNT_SCOPE]);
+    await actAs(request, { principal }, async () => {
       await request.call('POST /api/gardens/join', { body: { code } });
     });
   } catch (error) {
@@ -84,7 +85,7 @@ export async function keptInvitation(
 export async function noteSignUp(
   store: StateStore,
   { session }: { session: ClientSession },
-  { member: { _id, codeExpiresAt: expiresAt } }: Invitation,
+  { member: { _id }, expiresAt }: Invitation,
 ): Promise<void> {
   const secret = `sign-up ${idText(_id)}`;
   const noted = await store.documents.exists({ _id: hashOf(secret) }).session(session);
@@ -122,8 +123,9 @@ function refusalOf(error: unknown): unknown {
 
 function showJoined(request: BrowserRequest, invitation: Invitation): void {
   const { texts } = request;
+  const { owner } = invitation;
   const content = markup`${about(request, invitation)}
-    <p><a href="/garden">${texts.toGarden}</a></p>`;
+    <p><a href="/gardens/${encodeURIComponent(owner.id)}">${texts.toGarden}</a></p>`;
   request.show(texts.joined, content, { isSecret: true });
 }
 

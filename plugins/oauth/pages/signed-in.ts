@@ -1,10 +1,11 @@
-import { type Account, hashOf } from '../../../src/core/identity';
+import { type Account, type Garden, hashOf, type Principal } from '../../../src/core/identity';
 import type { ProtocolMethod } from '../../../src/plugins/protocol-endpoint';
 import { usualScopes } from '../../accounts';
 import { pagesOf, type Parts } from '../endpoints/method';
 import { showIssuer } from '../settings/issuer-notice';
 import { publicId } from '../state/store';
 import type { BrowserRequest } from './browser-request';
+import { PageFault } from './texts';
 
 /** A person who is signed in with a browser. */
 export interface SignedIn {
@@ -39,20 +40,26 @@ export async function signedIn(
 /** Asks the person to sign in, and to come back. */
 export function askToSignIn(request: BrowserRequest, { issuer }: Parts): void {
   if (issuer) showIssuer(request, issuer, false);
-  else request.redirect(`/sign-in?return=${request.ctx.path}`);
+  else request.redirect(`/sign-in?return=${encodeURI(request.ctx.path)}`);
 }
 
-/** Runs work in which the person of a session calls operations, within some scopes. */
-export async function actAs(
-  request: BrowserRequest,
+/** The caller that a person is to operations, within some scopes. */
+export function principalOf(
+  { browser: name }: BrowserRequest,
   { account, here, until }: SignedIn,
   scopes: readonly string[],
+): Principal {
+  const token = { id: here, name, scopes, expiresAt: new Date(until * 1000) };
+  return { account, scopes: new Set(scopes), token, isSession: true };
+}
+
+/** Runs work that calls operations as somebody, in the garden of another if one is given. */
+export async function actAs(
+  { ctx }: BrowserRequest,
+  { principal, garden }: { principal: Principal; garden?: Garden | undefined },
   work: () => Promise<void>,
 ): Promise<void> {
-  const { ctx } = request;
-  const name = request.browser;
-  const token = { id: here, name, scopes, expiresAt: new Date(until * 1000) };
-  ctx.state.principal = { account, scopes: new Set(scopes), token, isSession: true };
+  Object.assign(ctx.state, { principal: { ...principal, garden }, garden });
   try {
     await work();
   } finally {
@@ -61,37 +68,78 @@ export async function actAs(
   }
 }
 
-type Show = (request: BrowserRequest, account: Account) => Promise<void>;
-type Submit = (request: BrowserRequest, account: Account, form: URLSearchParams) => Promise<void>;
+function isOfCall(header: string): boolean {
+  return /ratelimit|^idempotent-/.test(header);
+}
 
-/** Pages of other plugins, for people who are signed in: they call operations on their behalf. */
+/** Where a page is shown. */
+export interface Place {
+  /** Who is signed in; undefined for a sitter. */
+  person: Account | undefined;
+  /** The garden of another; undefined for the person's own. */
+  garden: Garden | undefined;
+}
+
+type Show = (request: BrowserRequest, place: Place) => Promise<void>;
+type Submit = (request: BrowserRequest, place: Place, form: URLSearchParams) => Promise<void>;
+
+/**
+ * Pages of other plugins, which call operations on behalf of a person: in the garden that the parameter `garden`
+ * of the path names, or else in their own.
+ */
 export interface PersonalPages {
   /** The method of a page. */
   page(operationId: string, summary: string, show: Show): ProtocolMethod;
   /** The method of the forms of a page. */
   form(operationId: string, summary: string, submit: Submit): ProtocolMethod;
+  /** The same pages for whoever has the link of a sitter, whose secret is the parameter `secret` of the path. */
+  sitter: Pick<PersonalPages, 'page' | 'form'>;
 }
 
-function isOfCall(header: string): boolean {
-  return /ratelimit|^idempotent-/.test(header);
-}
+type Doorway = (show: Show) => (request: BrowserRequest) => Promise<void>;
 
 export function personalPages(parts: Parts): PersonalPages {
   const { page, form } = pagesOf(parts);
-  const asPerson = (show: Show) => async (request: BrowserRequest) => {
+  const asPerson: Doorway = (show) => async (request) => {
     const person = await signedIn(request, parts);
     if (!person) return;
-    await actAs(request, person, usualScopes(request.api.scopes), () =>
-      show(request, person.account),
-    );
+    const { account } = person;
+    const { garden: id } = request.ctx.params as { garden?: string };
+    const isOther = id !== undefined && id !== account.id;
+    const garden = isOther ? await parts.gardens.find(id, account.id) : undefined;
+    if (isOther && !garden) throw new PageFault('gardenGone', 404);
+    const principal = principalOf(request, person, usualScopes(request.api.scopes));
+    await actAs(request, { principal, garden }, () => show(request, { person: account, garden }));
   };
-  return {
-    page: (id, summary, show) => page(id, summary, asPerson(show)),
-    form: (id, summary, submit) =>
-      form(id, summary, async (request) => {
+  const asSitter: Doorway = (show) => async (request) => {
+    const { api, ctx } = request;
+    const { secret = '' } = ctx.params as { secret?: string };
+    await api.refuseSpent(ctx);
+    const garden = await parts.gardens.sitting(secret);
+    if (!garden) {
+      await api.recordFailure(ctx);
+      throw new PageFault('linkGone', 404);
+    }
+    const principal = sitterOf(garden);
+    await actAs(request, { principal, garden }, () => show(request, { person: undefined, garden }));
+  };
+  const methodsOf = (through: Doorway, options: Pick<ProtocolMethod, 'countsFailures'>) => ({
+    page: (id: string, summary: string, show: Show) => page(id, summary, through(show), options),
+    form: (id: string, summary: string, submit: Submit) => {
+      const change = async (request: BrowserRequest) => {
         // A forged form leads nowhere, not even to the page of sign-in.
         const sent = await request.form();
-        await asPerson((_, account) => submit(request, account, sent))(request);
-      }),
-  };
+        await through((_, place) => submit(request, place, sent))(request);
+      };
+      return form(id, summary, change, options);
+    },
+  });
+  return { ...methodsOf(asPerson, {}), sitter: methodsOf(asSitter, { countsFailures: true }) };
+}
+
+/** The caller that a sitter is to operations. */
+function sitterOf({ account, by, scopes }: Garden): Principal {
+  const token = { id: by.id, name: by.name, scopes: [...scopes], expiresAt: new Date() };
+  // Under the id of the member: rate limits are theirs.
+  return { account: { ...account, id: by.id }, scopes, token, isSitter: true };
 }

@@ -174,6 +174,7 @@ async function* lines(batches: AsyncIterable<AuditEntry[]>): AsyncGenerator<stri
 function actorName(actor: Actor): string {
   if (actor.type === 'person') return actor.account;
   if (actor.type === 'token') return `${actor.account} by token ${actor.token}`;
+  if (actor.type === 'sitter') return `sitter ${actor.member}`;
   return actor.type === 'operator' ? `${actor.name} on ${actor.host}` : `server on ${actor.host}`;
 }
 

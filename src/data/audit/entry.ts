@@ -4,19 +4,20 @@ import type { Author, CallSource } from '../../core/identity';
 import { canonicalJson } from '../../core/values';
 
 /**
- * Who acts: the holder of a token, a person on the pages of the program, an operator on the command
- * line, or the server itself.
+ * Who acts: the holder of a token, a person on the pages of the program, somebody who has a link to a
+ * garden, an operator on the command line, or the server itself.
  */
 export type Actor =
-  | { type: 'person'; account: string }
-  // `garden` is the account in whose garden the holder acts, unless it is their own.
+  // `garden` is the account in whose garden the person acts, unless it is their own.
+  | { type: 'person'; account: string; garden?: string }
   | { type: 'token'; account: string; token: string; garden?: string }
+  | { type: 'sitter'; member: string }
   | { type: 'operator'; name: string; host: string }
   | { type: 'server'; host: string };
 
 /** The chain of an act on the data of an account: in another's garden, it is that of the actor. */
 export function chainOf({ actor }: Acting, userId: string): string {
-  const isGuest = actor.type === 'token' && actor.garden !== undefined;
+  const isGuest = 'garden' in actor && actor.garden !== undefined;
   return accountChain(isGuest ? actor.account : userId);
 }
 
