@@ -10,7 +10,7 @@ import { routes } from './routes';
 
 export { invitationNotFound, memberLimitReached } from './errors';
 export type { Invitation, Memberships } from './memberships';
-export type { Role } from './roles';
+export { type Role, ROLES } from './roles';
 
 /** Gardens that their owners share with others. */
 export default definePlugin<Memberships>({

@@ -23,6 +23,8 @@ button { min-height: 2.75rem; width: 100%; margin-top: 1rem; padding: 0 1rem; fo
   background: transparent; color: inherit; }
 ul[role=list] { list-style: none; padding: 0; }
 .entry { display: flex; align-items: center; justify-content: space-between; gap: 1rem; margin: 0; }
+li.member { margin: 0; padding: .75rem 0 0; border-top: 1px solid var(--line); }
+li.member details { margin: 0 0 .5rem; }
 li.entry { padding: .75rem 0; border-top: 1px solid var(--line); }
 .entry button { width: auto; margin: 0; white-space: nowrap; }
 code { display: block; margin-top: .5rem; user-select: all; }

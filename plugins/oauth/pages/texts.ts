@@ -152,7 +152,7 @@ export type Texts = typeof en;
 export const TEXTS: Readonly<Record<Language, Texts>> = { en, fr };
 
 /** Names of texts that are sentences, such as why something is refused. */
-export type Sentence = Exclude<keyof Texts, 'scopes' | 'done' | 'roles'>;
+export type Sentence = Exclude<keyof Texts, 'scopes' | 'done' | 'roles' | 'roleNames'>;
 
 /** A refusal that a page shows in the person's language. */
 export class PageFault extends Error {

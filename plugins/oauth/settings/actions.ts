@@ -11,13 +11,16 @@ import type { Parts } from '../endpoints/method';
 import { PageFault } from '../pages/texts';
 import type { BrowserRequest } from '../pages/browser-request';
 import { chosenGarden } from '../pages/gardens';
+import type { SignedIn } from '../pages/signed-in';
 import { endSessions } from '../state/sessions';
 import { type Outcome, TOKEN_DAYS } from './page';
+import { SHARING } from './sharing-forms';
 
 /** A form of the settings, and the person who sent it. */
 export interface Sent {
   request: BrowserRequest;
   parts: Parts;
+  person: SignedIn;
   account: string;
   form: URLSearchParams;
 }
@@ -28,6 +31,9 @@ type Action = (sent: Sent) => Promise<Outcome | undefined>;
 /** Actions that need a recent sign-in, so that a browser left open is not enough. */
 export const SENSITIVE: ReadonlySet<string> = new Set([
   'makeToken',
+  'inviteMember',
+  'makeLink',
+  'changeMember',
   'addPasskey',
   'removePasskey',
   'setPassword',
@@ -54,6 +60,7 @@ export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   ['endSession', endSession],
   ['export', exportAccount],
   ['delete', deleteAccount],
+  ...Object.entries(SHARING),
 ]);
 
 async function signOut({ request }: Sent): Promise<undefined> {

@@ -20,6 +20,7 @@ import type { AuthorizedApp } from '../state/store';
 import type { Issuer } from '../issuer/settings';
 import { emailPart } from './email';
 import { issuerPart } from './issuer-notice';
+import { type Sharing, sharingPart } from './sharing';
 import { dates, disclosure, formOf, list } from './parts';
 
 /** The lifetimes of a token to choose from, in days; the last is the default. */
@@ -45,6 +46,7 @@ export interface Settings {
   here: string;
   /** The gardens that the person may open, their own first. */
   gardens: readonly NamedGarden[];
+  sharing: Sharing;
   /** Scopes that a token may have, and the default ones. */
   scopes: { all: readonly string[]; usual: readonly string[] };
 }
@@ -54,6 +56,8 @@ export interface Outcome {
   done?: keyof Texts['done'] | undefined;
   /** A new token, shown only once. */
   token?: string;
+  /** Another secret that is shown only once. */
+  notice?: Html;
   fault?: Sentence;
   status?: number;
   form?: URLSearchParams;
@@ -65,14 +69,14 @@ export function showSettings(request: BrowserRequest, settings: Settings, outcom
   const { done, token, fault, status = 200 } = outcome;
   const content = markup`${faultSummary(texts, fault)}
     ${done !== undefined && markup`<p class="done" role="status">${texts.done[done]}</p>`}
-    ${token !== undefined && newToken(texts, token)}
+    ${token !== undefined && newToken(texts, token)} ${outcome.notice}
     <form class="entry" method="post" action="/settings">
       ${request.csrfField()}
       <input type="hidden" name="action" value="signOut" />
       <span>${texts.signedIn} <strong>${settings.account}</strong>.</span>
       <button>${texts.signOut}</button>
     </form>
-    ${tokensPart(request, settings, outcome)}
+    ${sharingPart(request, settings.sharing, outcome)} ${tokensPart(request, settings, outcome)}
     ${
       settings.issuer
         ? issuerPart(texts, settings.issuer)

@@ -8,6 +8,7 @@ import { type SignedIn, signedIn } from '../pages/signed-in';
 import { ACTIONS, SENSITIVE } from './actions';
 import { showIssuer } from './issuer-notice';
 import { type Outcome, showSettings } from './page';
+import { sharingOf } from './sharing-forms';
 
 /** How old a sign-in may be for the actions in {@link SENSITIVE}. */
 const FRESH_SECONDS = 3600;
@@ -37,7 +38,7 @@ export async function changeSettings(request: BrowserRequest, parts: Parts): Pro
   try {
     const action = ACTIONS.get(name);
     if (!action) throw new PageFault('gone');
-    const outcome = await action({ request, parts, account: person.account.id, form });
+    const outcome = await action({ request, parts, person, account: person.account.id, form });
     if (outcome?.done !== undefined) request.redirect(`/settings?done=${outcome.done}`);
     else if (outcome) await show(request, parts, person, outcome);
   } catch (error) {
@@ -49,10 +50,14 @@ export async function changeSettings(request: BrowserRequest, parts: Parts): Pro
 async function show(
   request: BrowserRequest,
   { store, people, mails, issuer }: Parts,
-  { account: { id: account, timezone }, here }: SignedIn,
+  person: SignedIn,
   outcome: Outcome,
 ): Promise<void> {
   const { accounts } = store;
+  const {
+    account: { id: account, timezone },
+    here,
+  } = person;
   const { scopes } = request.api;
   const [tokens, apps, gardens, sessions, credentials, email] = await Promise.all([
     accounts.tokens.validTokens(account),
@@ -79,6 +84,7 @@ async function show(
     email: email && email.address,
     sessions,
     here,
+    sharing: await sharingOf(request, person),
     scopes: { all: personalScopes(scopes), usual: usualScopes(scopes) },
   };
   showSettings(request, settings, outcome);

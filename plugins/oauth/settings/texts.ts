@@ -56,6 +56,9 @@ const en = {
     sessionEnded: 'The session has ended.',
     linkSent: 'A link was sent to the address. Open it within 24 hours to confirm the address.',
     emailRemoved: 'The address was removed.',
+    memberChanged: 'The change was saved.',
+    memberRemoved: 'That person can no longer open your garden.',
+    gardenLeft: 'You have left the garden.',
   },
 };
 
@@ -120,6 +123,9 @@ const fr: typeof en = {
     sessionEnded: 'La session est terminée.',
     linkSent: 'Un lien a été envoyé à l’adresse. Ouvrez-le dans les 24 heures pour la confirmer.',
     emailRemoved: 'L’adresse a été retirée.',
+    memberChanged: 'La modification a été enregistrée.',
+    memberRemoved: 'Cette personne ne peut plus ouvrir votre jardin.',
+    gardenLeft: 'Vous avez quitté le jardin.',
   },
 };
 
