@@ -23,7 +23,8 @@ export {
   keptSnoozesOf,
   MAX_SNOOZES,
 } from './kept-snoozes';
-export { LAST_DAY } from './schedules/days';
+export { MAX_ACTS } from './acts';
+export { LAST_DAY, WEEKDAYS_OF_MONTH } from './schedules/days';
 export { MAX_SCHEDULES } from './schedules/model';
 export { typeOf } from './needs';
 export { faultsOf } from './schedules/faults';

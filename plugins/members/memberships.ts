@@ -63,7 +63,9 @@ export class Memberships implements Gardens {
       until,
       scopes: scopesOf(role),
       roleWith,
-      noteVisit: () => this.#recordUse(member, now),
+      noteVisit: () => {
+        this.#recordUse(member, now);
+      },
     };
   }
 

@@ -125,7 +125,7 @@ test('a double click on Done logs once', async () => {
   const both = await Promise.all([press(page, 'done'), press(page, 'done')]);
   for (const each of both) expect(newsOf(each)).toBe('Watered: Fern');
   expect(await eventsOf(id)).toHaveLength(2);
-  const undo = both[0] as Page;
+  const [undo] = both;
   const twice = await Promise.all([press(undo, 'undo'), press(undo, 'undo')]);
   for (const each of twice) expect(newsOf(each)).toBe('Removed from the log.');
 });

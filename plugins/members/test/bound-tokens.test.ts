@@ -37,7 +37,7 @@ test('a token for a garden is of that garden alone', async () => {
   const member = await letIn(ada, ben, { name: 'Ben', role: 'carer' });
   const { id } = await ada.plant({ name: 'Fern' });
   const script = await bound();
-  const listed = await listOf(await script.get('/api/plants').expect(200));
+  const listed = listOf(await script.get('/api/plants').expect(200));
   expect(listed).toMatchObject([{ id, name: 'Fern' }]);
   const event = await script.post(`/api/plants/${id}/events`, {}).expect(201);
   expect(event.body).toMatchObject({ userId: ada.id, by: { id: member, name: 'Ben' } });

@@ -63,11 +63,11 @@ test('an app that was allowed one garden is of that garden alone, with what the 
   await ada.plant({ name: 'Fern' });
   const { phone, tokens, app } = await tokensFor(ada.id, 'plants:read plants:write events:write');
   expect(record(tokens)['scope']).toBe('plants:read events:write');
-  expect(await listOf(await app.get('/api/plants').expect(200))).toMatchObject([{ name: 'Fern' }]);
+  expect(listOf(await app.get('/api/plants').expect(200))).toMatchObject([{ name: 'Fern' }]);
   expectError(await app.get('/api/plants').set('Garden', ben.name), 404, 'garden_not_found');
   const next = bodyOf(await phone.refresh(tokens.refresh_token).expect(200));
   const later = userOf(service.url, ben.name, String(next['access_token']));
-  expect(await listOf(await later.get('/api/plants').expect(200))).toHaveLength(1);
+  expect(listOf(await later.get('/api/plants').expect(200))).toHaveLength(1);
 });
 
 test("an app that was allowed the person's own garden opens no other, and one that was allowed all does", async () => {
@@ -75,11 +75,11 @@ test("an app that was allowed the person's own garden opens no other, and one th
   await ada.plant({ name: 'Fern' });
   const inAdas = (app: TestUser) => app.get('/api/plants').set('Garden', ada.id);
   const { app } = await tokensFor(ben.name);
-  expect(await listOf(await app.get('/api/plants').expect(200))).toEqual([]);
+  expect(listOf(await app.get('/api/plants').expect(200))).toEqual([]);
   expectError(await inAdas(app), 404, 'garden_not_found');
   const all = await tokensFor('');
-  expect(await listOf(await all.app.get('/api/plants').expect(200))).toEqual([]);
-  expect(await listOf(await inAdas(all.app).expect(200))).toHaveLength(1);
+  expect(listOf(await all.app.get('/api/plants').expect(200))).toEqual([]);
+  expect(listOf(await inAdas(all.app).expect(200))).toHaveLength(1);
 });
 
 test('the access of an app ends with the membership, and cannot be renewed', async () => {

@@ -2,9 +2,7 @@ import { Client } from '../../../test/support/client';
 import { startService } from '../../../test/support/program';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { exportedParts, withoutIds } from '../../../test/support/whole-garden';
-import { MAX_ACTS } from '../../care/acts';
-import { WEEKDAYS_OF_MONTH } from '../../care/schedules/days';
-import { MAX_SCHEDULES } from '../../care/schedules/model';
+import { MAX_ACTS, MAX_SCHEDULES, WEEKDAYS_OF_MONTH } from '../../care';
 
 let service: TestService;
 beforeAll(async () => {
