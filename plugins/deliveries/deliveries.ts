@@ -139,6 +139,12 @@ export class Deliveries {
     return this.#deliveries.countDocuments(waitingFor(lane));
   }
 
+  /** How many deliveries of some lanes are due. */
+  countDue(lanes: readonly StoredId[]): Promise<number> {
+    const due = { status: 'waiting' as const, nextAttemptAt: { $lte: new Date() } };
+    return this.#deliveries.countDocuments({ webhookId: anyOf(lanes), ...due }).exec();
+  }
+
   async countFinished(lane: Id): Promise<number> {
     return this.#deliveries.countDocuments(finishedOf(lane));
   }

@@ -22,6 +22,8 @@ const NAME = 'reminders';
 const RATE = 65;
 /** The most seconds that one run makes up for. */
 const MAX_SECONDS = 10;
+/** While so many are due, no more of large zones begin: those of other zones would wait for them. */
+const MOST_DUE = RATE * MAX_SECONDS;
 /** How many of each zone begin at once, so that no zone waits for a large one. */
 const FIRST = 50;
 /**
@@ -33,6 +35,7 @@ export function dueJob(host: Host, deliveries: Deliveries, channels: readonly Ch
   const clocks = host.model(clockModel);
   const lease = host.lease(NAME);
   const isSent = { active: true, events: DUE, channel: { $in: [...channels] } };
+  const lanes = channels.map((channel) => laneOf(channelOf(channel)));
   const read = () => clocks.findOne({ _id: NAME }).lean().exec();
 
   /** The zones with reminders, each with a person in it. */
@@ -73,7 +76,8 @@ export function dueJob(host: Host, deliveries: Deliveries, channels: readonly Ch
     const failures = new Failures();
     const left: Span[] = [];
     const seconds = Math.min(MAX_SECONDS, (now.getTime() - after.getTime()) / 1000);
-    const limit = Math.ceil((RATE * seconds) / Math.max(1, open.length));
+    const room = Math.max(0, MOST_DUE - (await deliveries.countDue(lanes)));
+    const limit = Math.ceil(Math.min(RATE * seconds, room) / Math.max(1, open.length));
     const isNew = minuteOf(after) !== minuteOf(now);
     for (const { zone, userId } of isNew ? await zones() : []) {
       const span = { zone, after, to: now };
@@ -86,7 +90,9 @@ export function dueJob(host: Host, deliveries: Deliveries, channels: readonly Ch
       }
       left.push(...asList(await begin(span, FIRST, now)));
     }
-    for (const span of open) left.push(...asList(await begin(span, limit, now)));
+    for (const span of open) {
+      left.push(...(limit > 0 ? asList(await begin(span, limit, now)) : [span]));
+    }
     await clocks.updateOne({ _id: NAME }, { $set: { until: now, open: left } }, { upsert: true });
     failures.throwIfAny();
   }

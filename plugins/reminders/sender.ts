@@ -13,7 +13,7 @@ import type { Reminders } from './service';
 import { textOf } from './texts';
 
 /** The pause before each: requests to the API come first. */
-const PACE_MS = 14;
+const PACE_MS = 10;
 
 /** Longer than a day, on which none begins twice. */
 const KEPT_MS = 2 * DAY_MS;

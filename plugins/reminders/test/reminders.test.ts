@@ -525,6 +525,25 @@ test('a zone with one person does not wait for a large one', async () => {
   expect(await begun()).toBe(500);
 });
 
+test('the key for push is made once, or that of VAPID_PRIVATE_KEY', async () => {
+  const [ada, ben] = [await thirsty(), await thirsty()];
+  const keyOf = async (user: TestUser) => bodyOf(await user.get(`${PATH}/key`).expect(200));
+  expect(await keyOf(ada)).toEqual(await keyOf(ben));
+  expect(await collection('pushKeys').countDocuments()).toBe(1);
+  // RFC 8291, section 5.
+  const VAPID_PRIVATE_KEY = 'yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw';
+  const publicKey =
+    'BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8';
+  const other = await startService({ jobs: false, env: { VAPID_PRIVATE_KEY } });
+  try {
+    expect(await keyOf(await other.user())).toEqual({ publicKey });
+  } finally {
+    await other.close();
+  }
+  const bad = startService({ jobs: false, env: { VAPID_PRIVATE_KEY: publicKey } });
+  await expect(bad).rejects.toThrow(/VAPID_PRIVATE_KEY must be a private key/);
+});
+
 test('an export has the reminders without their secrets; they are deleted with the account', async () => {
   const user = await thirsty();
   const { made, path } = await remind(user, 'url');
