@@ -1,6 +1,8 @@
 import { ApiError, insufficientScope, notFound } from '../../src/core/errors';
 import { isUuid, toStoredId } from '../../src/core/ids';
 import { addDays } from '../../src/core/time';
+import { PREFERENCES } from '../accounts';
+import { DEVICE } from './device';
 import type { Action, Visit } from './visit';
 
 /** A form that was sent. */
@@ -65,6 +67,10 @@ export async function submit(visit: Visit, form: URLSearchParams): Promise<strin
     requireMay(visit, name);
     return `${visit.base}/${await addPlant({ visit, form, key })}`;
   }
+  if (name === 'remind') {
+    await remind({ visit, form, key });
+    return `${visit.base}#${DEVICE}`;
+  }
   let done: Done = {};
   if (isAction(name)) {
     requireMay(visit, name);
@@ -104,6 +110,26 @@ async function addPlant({ visit, form, key }: Sent): Promise<string> {
   };
   const { id } = await visit.write('POST /api/plants', { body, key });
   return id;
+}
+
+/** Sets a reminder on the browser of a subscription. @throws ApiError */
+async function remind({ visit, form, key }: Sent): Promise<void> {
+  if (!visit.isOwn) throw insufficientScope.error();
+  const body = { channel: 'push', subscription: jsonIn(form.get('subscription') ?? '') };
+  await visit.write('POST /api/account/reminders', { body, key });
+  const { remindAt } = await visit.call('GET /api/account');
+  // The person switched reminders off before, and wants them again.
+  if (remindAt === null)
+    await visit.call('PATCH /api/account', { body: { remindAt: PREFERENCES.remindAt } });
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The operation refuses it.
+    return undefined;
+  }
 }
 
 /** The care that a form names. */

@@ -4,7 +4,8 @@ import type { Visit } from './visit';
 /** The links in the header of each page. */
 export function linksOf({ base, title, texts, place: { person } }: Visit): Html {
   return markup`<nav>
-    <a href="${base}">${title}</a> ${person && markup`<a href="/settings">${texts.settings}</a>`}
+    <a href="${base}">${title}</a> <a href="${base}#plants">${texts.plants}</a>
+    ${person && markup`<a href="/settings">${texts.settings}</a>`}
   </nav>`;
 }
 

@@ -5,6 +5,7 @@ import membersPlugin from '../members';
 import oauthPlugin, { type PersonalPages } from '../oauth';
 import { type Html, markup, staticFile } from '../pages';
 import { sentenceOf, submit } from './actions';
+import { PATHS, SCRIPT, WORKER } from './device';
 import type { News } from './news';
 import { headOf, linksOf } from './head';
 import { overview } from './overview';
@@ -12,7 +13,7 @@ import { plantPage } from './plant-page';
 import { STYLE } from './style';
 import { Visit } from './visit';
 
-const PATHS = { style: '/garden.css', manifest: '/garden.webmanifest' };
+const APP = { style: '/garden.css', manifest: '/garden.webmanifest' };
 
 /** Lets people install the garden on a home screen. */
 const MANIFEST = JSON.stringify({
@@ -29,7 +30,19 @@ type Sent = Parameters<PersonalPages['form']>[2];
 /** What a garden needs, and each of its plants, for its owner, for members and for sitters. */
 export default definePlugin({
   name: 'garden',
-  requires: ['care', 'events', 'insights', 'members', 'oauth', 'pages', 'photos', 'plants'],
+  requires: [
+    'accounts',
+    'care',
+    'events',
+    'insights',
+    'members',
+    'oauth',
+    'pages',
+    'photos',
+    'plants',
+    'profile',
+    'reminders',
+  ],
   tag: { name: 'Garden', description: 'Pages on which people look after their plants.' },
   setup: (host) => {
     const { pages } = host.use(oauthPlugin);
@@ -64,13 +77,25 @@ export default definePlugin({
             },
           },
         ]),
-        staticFile(PATHS.style, {
+        staticFile(APP.style, {
           operationId: 'getGardenStyle',
           summary: 'Get the style sheet of the garden',
           type: 'text/css',
           text: STYLE,
         }),
-        staticFile(PATHS.manifest, {
+        staticFile(PATHS.script, {
+          operationId: 'getGardenScript',
+          summary: 'Get the script of the garden',
+          type: 'text/javascript',
+          text: SCRIPT,
+        }),
+        staticFile(PATHS.worker, {
+          operationId: 'getGardenWorker',
+          summary: 'Get the script that shows reminders in a browser',
+          type: 'text/javascript',
+          text: WORKER,
+        }),
+        staticFile(APP.manifest, {
           operationId: 'getGardenManifest',
           summary: 'Get the web app manifest of the garden',
           type: 'application/manifest+json',
@@ -80,6 +105,14 @@ export default definePlugin({
     };
   },
 });
+
+/** What is shown of a garden, or of a plant. */
+interface Page {
+  content: Html;
+  news?: News | undefined;
+  /** The path of its script. */
+  script?: string;
+}
 
 /** Handles a form, and redirects to the page that shows what it did. */
 async function change(visit: Visit, form: URLSearchParams): Promise<void> {
@@ -98,19 +131,20 @@ async function show(visit: Visit, refusal?: ApiError): Promise<void> {
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const back = markup`<p><a href="${visit.base}">${visit.title}</a></p>`;
-    await respond(visit, { title: visit.title, content: back, news: undefined }, error);
+    await respond(visit, { title: visit.title, content: back }, error);
   }
 }
 
 async function showPage(visit: Visit, refusal: ApiError | undefined): Promise<void> {
   const { id } = visit.request.ctx.params as { id?: string };
-  const page = id === undefined ? await overview(visit) : await plantPage(visit, id);
+  const page: Page & { title?: string } =
+    id === undefined ? await overview(visit) : await plantPage(visit, id);
   await respond(visit, { title: visit.title, ...page }, refusal);
 }
 
 async function respond(
   visit: Visit,
-  { title, content, news }: { title: string; content: Html; news: News | undefined },
+  { title, content, news, script }: Page & { title: string },
   refusal: ApiError | undefined,
 ): Promise<void> {
   const { request, place } = visit;
@@ -124,7 +158,8 @@ async function respond(
     status: refusal ? statusOf(refusal) : 200,
     news: news?.text,
     isSecret,
-    app: { style: PATHS.style, ...(person && { manifest: PATHS.manifest }), links: linksOf(visit) },
+    script,
+    app: { style: APP.style, ...(person && { manifest: APP.manifest }), links: linksOf(visit) },
   });
 }
 

@@ -4,6 +4,7 @@ import { LAST_DAY } from '../care';
 import { MAX_AT_ONCE } from '../events';
 import { type Html, markup } from '../pages';
 import { type News, idsOf, newsOf } from './news';
+import { deviceSection, PATHS } from './device';
 import {
   button,
   careEntry,
@@ -23,12 +24,16 @@ const MAX_PLANTS = 24;
 const LOG_DAYS = 7;
 
 /** The whole garden: what is due, what was logged, and the plants. */
-export async function overview(visit: Visit): Promise<{ content: Html; news: News | undefined }> {
+export async function overview(visit: Visit): Promise<{
+  content: Html;
+  news: News | undefined;
+  script?: string;
+}> {
   const { account, today } = visit;
   const [q, cursor, older] = ['q', 'plants', 'log'].map((name) => visit.parameter(name));
   const from = startOfDay(addDays(today, 1 - LOG_DAYS), account.timezone).toISOString();
   const did = idsOf(visit, 'did').length;
-  const [{ items: care }, log, all, plants] = await Promise.all([
+  const [{ items: care }, log, all, plants, device] = await Promise.all([
     // However far ahead: each plant shows its next.
     visit.call('GET /api/care', { query: { dueBy: LAST_DAY } }),
     visit.call('GET /api/events', {
@@ -47,19 +52,24 @@ export async function overview(visit: Visit): Promise<{ content: Html; news: New
         query: { limit: MAX_PLANTS, ...(cursor !== undefined && { cursor }) },
       },
     }),
+    visit.isOwn ? deviceSection(visit) : undefined,
   ]);
   const names = new Map(all.map(({ id, name }) => [id, name]));
   const nameOf = (plantId: string): string => names.get(plantId) ?? '';
   const news = newsOf(visit, { events: log.items, care, nameOf });
   const count = all.filter(({ archivedAt }) => archivedAt === undefined).length;
   const content = markup`<div class="columns">
-    ${dueSection(visit, care, news)} ${logSection(visit, { ...log, nameOf, older }, news)}
+    ${dueSection(visit, { care, device }, news)} ${logSection(visit, { ...log, nameOf, older }, news)}
     ${plantSection(visit, { ...plants, care, count, q, cursor })}
   </div>`;
-  return { content, news };
+  return { content, news, ...(device && { script: PATHS.script }) };
 }
 
-function dueSection(visit: Visit, care: readonly Care[], news: News | undefined): Html {
+function dueSection(
+  visit: Visit,
+  { care, device }: { care: readonly Care[]; device: Html | undefined },
+  news: News | undefined,
+): Html {
   const { texts } = visit;
   const due = care.filter(({ daysOverdue }) => daysOverdue >= 0);
   const next = care[due.length];
@@ -81,7 +91,7 @@ function dueSection(visit: Visit, care: readonly Care[], news: News | undefined)
     <ul role="list">
       ${news?.among('due', entries) ?? entries}
     </ul>
-    ${due.length > MAX_DUE && markup`<p>${texts.moreDue}</p>`}
+    ${due.length > MAX_DUE && markup`<p>${texts.moreDue}</p>`} ${device}
   </section>`;
 }
 

@@ -13,6 +13,8 @@ h2 { margin-top: 1.5rem; }
 h3 { margin: 1rem 0 0; font-size: 1rem; }
 ul[role=list] { margin: .5rem 0; }
 li.care, li.plant, li.entry { margin: 0; padding: .75rem 0; border-top: 1px solid var(--line); }
+#device:focus { outline: none; }
+#device form { margin: 0; }
 li.care form { display: flex; gap: .5rem; margin-top: .5rem; }
 li.care button { flex: 1; width: auto; margin: 0; padding: 0 .5rem; }
 li.done { padding: .75rem; background: var(--soft); border-left: .3rem solid var(--accent);
@@ -50,6 +52,6 @@ circle { fill: var(--accent); stroke: Canvas; stroke-width: 1; }
   li.care { display: flex; align-items: center; justify-content: space-between; gap: 1rem; }
   li.care form { flex: none; margin: 0; }
   li.care button { flex: none; }
-  section > form:not([role]) button { width: auto; }
+  section > form:not([role]) button, #device form button { width: auto; }
 }
 `;

@@ -31,6 +31,8 @@ export type Growth = InsightsView['growthSeries'][number];
 
 /** The operations that the pages call, with their responses. */
 interface Operations {
+  'GET /api/account': { remindAt: string | null };
+  'GET /api/account/reminders/key': { publicKey: string };
   'GET /api/care': DueCare;
   'GET /api/events': Page<EventView>;
   'GET /api/insights': Pick<InsightsView, 'growthSeries'>;
@@ -39,6 +41,8 @@ interface Operations {
   'GET /api/plants/{id}': PlantView;
   'GET /api/plants/{id}/events': Page<EventView>;
   'GET /api/plants/{id}/schedules': ScheduleView[];
+  'PATCH /api/account': unknown;
+  'POST /api/account/reminders': unknown;
   'POST /api/care/done': { items: EventView[] };
   'POST /api/care/skip': unknown;
   'POST /api/care/snooze': unknown;
@@ -103,6 +107,11 @@ export class Visit {
   get title(): string {
     const { account, texts } = this;
     return this.place.garden ? texts.gardenOf(account.gardenName ?? account.id) : texts.title;
+  }
+
+  /** Whether it is the garden of the visitor. */
+  get isOwn(): boolean {
+    return !this.place.garden;
   }
 
   /** Whether the visitor may send the form of a button. */

@@ -13,7 +13,7 @@ const CONTENT_SECURITY_POLICY = [
 /** Also photos, from wherever people keep them, and what a device needs to install the pages. */
 const APP_POLICY = CONTENT_SECURITY_POLICY.map((directive) =>
   directive.startsWith('img-src') ? `${directive} https:` : directive,
-).concat("manifest-src 'self'");
+).concat("manifest-src 'self'", "worker-src 'self'");
 
 export type Language = 'en' | 'fr';
 

@@ -14,6 +14,8 @@ const GARDEN = path.join(__dirname, 'garden.mjs');
 const NAME = `${'Philodendron '.repeat(7)}in a pot`;
 const PLANTS = 500;
 
+const DEVICE = path.join(__dirname, 'device.mjs');
+
 /** The findings of a person. */
 interface Visit {
   /** Whether each thumbnail was loaded. */
@@ -39,12 +41,16 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-async function visit(user: TestUser, width: string, locale: string, scheme: string) {
+async function visit(
+  user: TestUser,
+  [width, locale, scheme]: [string, string, string],
+  script = GARDEN,
+): Promise<unknown> {
   const url = service.url.replace('127.0.0.1', 'localhost');
   const screenshots = process.env['SCREENSHOTS'] ?? '';
   const options = [url, await inviteTo(service, user.id), width, locale, scheme, screenshots];
-  const { stdout } = await run(process.execPath, [GARDEN, ...options]);
-  return JSON.parse(stdout) as Visit;
+  const { stdout } = await run(process.execPath, [script, ...options]);
+  return JSON.parse(stdout);
 }
 
 /** A plant with a photo and a history, which needs water today. */
@@ -74,7 +80,7 @@ test.each([
   async (_where, width, locale, scheme) => {
     const user = await service.user();
     for (const name of [NAME, 'Fern', 'Aloe']) await plantOf(user, name);
-    const found = await visit(user, width, locale, scheme);
+    const found = (await visit(user, [width, locale, scheme])) as Visit;
     expect(found.faults).toEqual([]);
     expect(found.loaded).toEqual([true, true, true]);
     expect(found.done).toContain(NAME);
@@ -94,7 +100,36 @@ test('a garden of 500 plants without photos is as usable', async () => {
   for (let made = 0; made < PLANTS; made += 1) {
     await user.plant({ name: `${String(made)} ${NAME}`.slice(0, 100), wateringFrequencyDays: 3 });
   }
-  const found = await visit(user, '390', 'en-GB', 'light');
+  const found = (await visit(user, ['390', 'en-GB', 'light'])) as Visit;
   expect(found.faults).toEqual([]);
   expect([found.before, found.after]).toEqual([50, 50]);
+});
+
+test.each([
+  ['on a phone', '390', 'en-GB', 'light'],
+  ['at a desk, in the dark', '1100', 'en-GB', 'dark'],
+])('a browser reminds a person, %s', async (_where, width, locale, scheme) => {
+  const user = await service.user();
+  await user.plant({ name: NAME, wateringFrequencyDays: 3 });
+  const found = await visit(user, [width, locale, scheme], DEVICE);
+  const button = 'Remind me on this device';
+  expect(found).toEqual({
+    before: button,
+    refused: expect.stringMatching(/^Remind me on this device This browser does not allow/),
+    on: 'This device reminds you of due care. Stop',
+    focused: 'device',
+    shown: {
+      title: 'A plant needs care',
+      body: 'Fern',
+      data: expect.stringMatching(/\/garden$/),
+      opened: expect.stringMatching(/\/garden$/),
+    },
+    off: button,
+    withoutScripts: false,
+    faults: [],
+  });
+  const { items } = (await user.get('/api/account/reminders').expect(200)).body as {
+    items: object[];
+  };
+  expect(items).toMatchObject([{ channel: 'push', active: true }]);
 });

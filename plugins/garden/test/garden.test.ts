@@ -1,8 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { createECDH, randomBytes, randomUUID } from 'node:crypto';
 
 import { startService } from '../../../test/support/program';
 import type { TestService } from '../../../test/support/service';
 import { Browser, PASSWORD, person } from '../../../test/support/signed-in';
+import { bodyOf } from '../../../test/support/bodies';
 import { type Gardener, gardener, newsOf, textOf } from './gardener';
 
 let service: TestService;
@@ -68,6 +69,42 @@ test('Done logs the care, says so first, and Undo takes it back', async () => {
   const restored = await ada.press(undone, 'restore');
   expect(newsOf(restored)).toBe('Watered: Fern');
   expect(await eventsOf(id)).toHaveLength(2);
+});
+
+/** What a browser returns when it subscribes at its push service. */
+function subscription(auth = randomBytes(16).toString('base64url')): string {
+  const keys = createECDH('prime256v1');
+  const p256dh = keys.generateKeys().toString('base64url');
+  const endpoint = `https://push.example.com/${randomUUID()}`;
+  return JSON.stringify({ endpoint, expirationTime: null, keys: { p256dh, auth } });
+}
+
+test('a browser is reminded, once however often it asks, also if the person had none', async () => {
+  await ada.patch('/api/account', { remindAt: null }).expect(200);
+  const page = await ada.open();
+  const fields = { subscription: subscription() };
+  for (const each of [fields, fields]) await ada.press(page, 'remind', { fields: each });
+  const reminders = bodyOf(await ada.get('/api/account/reminders').expect(200))['items'];
+  expect(reminders).toMatchObject([{ channel: 'push', active: true, garden: null }]);
+  expect(bodyOf(await ada.get('/api/account').expect(200))['remindAt']).toBe('07:00');
+});
+
+test.each([
+  [''],
+  ['nonsense'],
+  [subscription('AAAA')],
+  ['{"endpoint":"https://push.example.com"}'],
+])('what is no subscription sets no reminder: %s', async (given) => {
+  const page = await ada.press(await ada.open(), 'remind', { fields: { subscription: given } });
+  expect(page.status).toBe(400);
+  expect(textOf(page)).toContain('so nothing was changed.');
+  expect(bodyOf(await ada.get('/api/account/reminders').expect(200))['items']).toEqual([]);
+});
+
+test('the button for reminders is hidden without scripts', async () => {
+  const { text, headers } = await ada.open();
+  expect(text).toMatch(/<div id="device"[^>]* hidden>/);
+  expect(headers.get('Content-Security-Policy')).toContain("script-src 'self'");
 });
 
 test('a form that is sent twice, one after the other or at once, logs once', async () => {
@@ -255,7 +292,7 @@ test('a form from elsewhere is refused', async () => {
   expect((await ada.browser.go('/garden', { method: 'POST', body: forged })).status).toBe(403);
 });
 
-test('pages run no script, load only photos from elsewhere, and can be installed', async () => {
+test('pages run their own script alone, load only photos from elsewhere, and can be installed', async () => {
   const { id } = await ada.plant({ name: 'Fern' });
   const photo = (secureUrl: string) => ({
     imagehostPublicId: 'fern',
@@ -268,12 +305,16 @@ test('pages run no script, load only photos from elsewhere, and can be installed
   const url = 'https://images.example.com/fern.jpg';
   const shot = (await ada.post('/api/photos', photo(url)).expect(201)).body as { id: string };
   await ada.patch(`/api/plants/${id}`, { primaryPhotoId: shot.id }).expect(200);
-  for (const path of ['/garden', `/garden/${id}`]) {
+  for (const [path, script, source] of [
+    ['/garden', '<script src="/garden.js" defer></script>', "; script-src 'self'"],
+    [`/garden/${id}`, '', ''],
+  ] as const) {
     const page = await ada.open(path);
     expect(page.text).toContain(`src="${url}"`);
-    expect(page.text).not.toMatch(/<script|style=| on\w+=/);
+    expect(page.text.replace(script, '')).not.toMatch(/<script|style=| on\w+=/);
     expect(page.headers.get('Content-Security-Policy')).toBe(
-      "default-src 'none'; style-src 'self'; img-src 'self' https:; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'; form-action 'self'",
+      "default-src 'none'; style-src 'self'; img-src 'self' https:; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'; worker-src 'self'; form-action 'self'" +
+        source,
     );
     expect(page.headers.get('Cache-Control')).toBe('no-store');
     const [, manifest = ''] = /rel="manifest" href="([^"]*)"/.exec(page.text) ?? [];
