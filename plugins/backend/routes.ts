@@ -10,7 +10,6 @@ import { pageOf } from '../../src/data/page';
 import { type Operation, put, read, remove, write } from '../../src/plugins/operation';
 import {
   type Accounts,
-  MANAGE_SCOPE,
   newToken,
   ownTokens,
   personalScopes,
@@ -18,6 +17,7 @@ import {
   tokenNotFound,
   usualScopes,
 } from '../accounts';
+import { common } from './common';
 import {
   accountNotFound,
   accountPage,
@@ -28,18 +28,10 @@ import {
   putAccount,
   viewOf,
 } from './schema';
-import { adminPortSetting } from './settings';
 
 /** Distinguishes cursors of this list from others. */
 const LIST = ['accounts'];
 
-const common = {
-  of: 'person',
-  access: { scope: MANAGE_SCOPE },
-  limit: 'backend',
-  ownPort: adminPortSetting,
-  tool: { none: 'backends, not assistants, manage accounts' },
-} as const;
 const one = { ...common, account: 'id', params: { id: accountNotFound } } as const;
 const notCacheable = "it concerns accounts other than the caller's";
 

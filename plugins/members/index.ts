@@ -2,15 +2,15 @@ import { definePlugin } from '../../src/plugins/plugin';
 import accountsPlugin from '../accounts';
 import { membershipEnded } from './domain-events';
 import { invitationNotFound, memberLimitReached, memberNotFound } from './errors';
-import { Members } from './members';
 import { Memberships } from './memberships';
 import { memberModel } from './model';
 import { keptData } from './personal-data';
 import { routes } from './routes';
 
-export { invitationNotFound, memberLimitReached } from './errors';
+export { invitationNotFound, memberLimitReached, memberNotFound } from './errors';
 export type { Invitation, Memberships } from './memberships';
 export { type Role, ROLES } from './roles';
+export { managedMembers, member, putMember } from './schema';
 
 /** Gardens that their owners share with others. */
 export default definePlugin<Memberships>({
@@ -27,7 +27,7 @@ export default definePlugin<Memberships>({
     return {
       exports: memberships,
       gardens: memberships,
-      operations: () => routes(new Members(host), memberships),
+      operations: () => routes(memberships.members, memberships),
     };
   },
 });

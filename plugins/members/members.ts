@@ -89,6 +89,47 @@ export class Members {
     return viewOf(after);
   }
 
+  /**
+   * Makes a person a member without an invitation, or changes the member that they are.
+   *
+   * @param person the id of an account that exists
+   * @throws ApiError member_limit_reached
+   */
+  async put(tx: Transaction, person: string, { name, role, until }: NewMember) {
+    const { session, userId, now } = tx;
+    const known = await this.#model.findOne({ account: person, userId }).session(session).lean();
+    if (known) {
+      return {
+        view: await this.change(tx, idText(known._id), { name, role, until }),
+        isNew: false,
+      };
+    }
+    const moments = { codeExpiresAt: now, createdAt: now, joinedAt: now, lastSeenAt: null };
+    const fields = { _id: newId(), userId, name, role, until, account: person };
+    const document: MemberDocument = { ...fields, ...moments };
+    await this.#requireRoom(tx, document);
+    await this.#model.create([document], { session });
+    tx.audit({ action: 'member.added', target: targetOf(document), changes: { role, until } });
+    return { view: viewOf(document), isNew: true };
+  }
+
+  /** Ends the membership of a person. @throws ApiError member_not_found */
+  async endOf(tx: Transaction, person: string): Promise<void> {
+    const { session, userId } = tx;
+    const found = await this.#model.findOne({ account: person, userId }).session(session).lean();
+    if (!found) throw memberNotFound.error();
+    await this.end(tx, idText(found._id));
+  }
+
+  /** The members and open invitations, newest first, each with the account of a person who has joined. */
+  async accounts(userId: string): Promise<object[]> {
+    const found = await this.#of({ userId });
+    return found.map((each) => ({
+      ...viewOf(each),
+      ...(each.account && { account: each.account }),
+    }));
+  }
+
   /** Ends a membership, or withdraws an invitation. @throws ApiError member_not_found */
   async end(tx: Transaction, id: string): Promise<void> {
     const { session, userId } = tx;

@@ -8,7 +8,7 @@ import type { Host } from '../../src/plugins/host';
 import type { Accounts } from '../accounts';
 import { membershipEnded } from './domain-events';
 import { invitationNotFound, MAX_GARDENS, memberLimitReached } from './errors';
-import { targetOf } from './members';
+import { Members, targetOf } from './members';
 import { authorOf, isOpen, leftAt, openFor, type MemberDocument, memberModel } from './model';
 import { roleWith, scopesOf } from './roles';
 import type { GardenView } from './schema';
@@ -24,6 +24,8 @@ export interface Invitation {
 
 /** The gardens of others that a person may enter. */
 export class Memberships implements Gardens {
+  /** The members of gardens, for their owners. */
+  readonly members: Members;
   readonly #model;
   readonly #host: Host;
   readonly #accounts: Accounts;
@@ -32,6 +34,7 @@ export class Memberships implements Gardens {
     this.#host = host;
     this.#accounts = accounts;
     this.#model = host.model(memberModel);
+    this.members = new Members(host);
   }
 
   /** Read for each request, so that it ends at once in every process. */

@@ -1,7 +1,17 @@
 import Joi from 'joi';
 
 import { DAY_MS } from '../../src/core/time';
-import { id, instant, named, nullable, oneOf, text, timestamp, uri } from '../../src/fields/joi';
+import {
+  id,
+  instant,
+  named,
+  nullable,
+  oneOf,
+  text,
+  timestamp,
+  uri,
+  withKeys,
+} from '../../src/fields/joi';
 import { idText } from '../../src/core/ids';
 import { ValidationErrors } from '../../src/fields/validation';
 import type { MemberDocument } from './model';
@@ -41,12 +51,16 @@ export function checkSitter({ role, until }: Pick<NewMember, 'role' | 'until'>, 
   errors.throwIfAny();
 }
 
-export const createMember = Joi.object<NewMember & { link: boolean }, true>({
+/** A member whom no invitation lets in. */
+export const putMember = Joi.object<NewMember, true>({
   name: name().required().description('What the owner calls the person'),
   role: role()
     .required()
     .description('viewer: reads; carer: also logs care; gardener: also changes plants'),
   until: end().default(null).description('When it ends; null for never'),
+});
+
+export const createMember = withKeys<NewMember & { link: boolean }>(putMember, {
   link: Joi.boolean()
     .default(false)
     .description(
@@ -80,6 +94,16 @@ export const member = named(
     byLink: byLink(),
   }),
 );
+
+/** A member as a backend sees them. */
+export const managedMember = named(
+  'ManagedMember',
+  withKeys<object>(member, {
+    account: text().example('ben').description('The account of a person who has joined'),
+  }),
+);
+
+export const managedMembers = Joi.object({ items: Joi.array().items(managedMember).required() });
 
 export const members = Joi.object({ items: Joi.array().items(member).required() });
 
