@@ -25,7 +25,7 @@ function from(service: TestService, origin: string, method = 'GET', headers = {}
 function preflight(service: TestService, origin: string) {
   return from(service, origin, 'OPTIONS', {
     'Access-Control-Request-Method': 'POST',
-    'Access-Control-Request-Headers': 'authorization,content-type,idempotency-key',
+    'Access-Control-Request-Headers': 'authorization,content-type,garden,idempotency-key',
   });
 }
 
@@ -43,7 +43,7 @@ test('responses have Vary: Origin', async () => {
   }
 });
 
-test('pages of a listed origin may send tokens and Idempotency-Keys', async () => {
+test('pages of a listed origin may send tokens, Gardens and Idempotency-Keys', async () => {
   const answer = await preflight(listed, 'https://a.example');
   expect(answer.status).toBe(204);
   expect(answer.headers['access-control-allow-origin']).toBe('https://a.example');
@@ -51,7 +51,7 @@ test('pages of a listed origin may send tokens and Idempotency-Keys', async () =
     expect.arrayContaining(['GET', 'POST', 'PATCH', 'DELETE']),
   );
   expect(answer.headers['access-control-allow-headers']).toBe(
-    'authorization,content-type,idempotency-key',
+    'authorization,content-type,garden,idempotency-key',
   );
 });
 
