@@ -1,13 +1,9 @@
 declare module 'http_ece' {
   import type { ECDH } from 'node:crypto';
 
-  interface Keys {
-    version: 'aes128gcm';
-    privateKey: ECDH;
-    /** In base64url, as `dh`. */
-    authSecret: string;
-  }
-
-  export function encrypt(body: Buffer, keys: Keys & { dh: string }): Buffer;
-  export function decrypt(body: Buffer, keys: Keys): Buffer;
+  /** @param keys `dh` and `authSecret` in base64url */
+  export function encrypt(
+    body: Buffer,
+    keys: { version: 'aes128gcm'; privateKey: ECDH; dh: string; authSecret: string },
+  ): Buffer;
 }

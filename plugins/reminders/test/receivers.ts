@@ -1,8 +1,7 @@
-import { createECDH, randomBytes } from 'node:crypto';
+import { createDecipheriv, createECDH, hkdfSync, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-import { decrypt } from 'http_ece';
 import { importJWK, jwtVerify } from 'jose';
 
 import { listening } from '../../../test/support/listening';
@@ -93,10 +92,26 @@ export class Device {
     });
     // What push services take at least.
     expect(posted.body.length).toBeLessThanOrEqual(4096);
-    const keys = { privateKey: this.#ecdh, authSecret: this.#auth };
-    const text = decrypt(posted.body, { version: 'aes128gcm', ...keys }).toString();
+    const text = this.#decrypted(posted.body);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(3072);
     return JSON.parse(text) as Record<string, unknown>;
+  }
+
+  /** By RFC 8291 and RFC 8188, of a single record. */
+  #decrypted(body: Buffer): string {
+    const [salt, keyEnd] = [body.subarray(0, 16), 21 + body.readUInt8(20)];
+    const serverKey = body.subarray(21, keyEnd);
+    const about = ['WebPush: info\0', this.#ecdh.getPublicKey(), serverKey];
+    const shared = this.#ecdh.computeSecret(serverKey);
+    const secret = derived(shared, Buffer.from(this.#auth, 'base64url'), about, 32);
+    const key = derived(secret, salt, ['Content-Encoding: aes128gcm\0'], 16);
+    const nonce = derived(secret, salt, ['Content-Encoding: nonce\0'], 12);
+    const decipher = createDecipheriv('aes-128-gcm', key, nonce);
+    decipher.setAuthTag(body.subarray(-16));
+    const padded = Buffer.concat([decipher.update(body.subarray(keyEnd, -16)), decipher.final()]);
+    const end = padded.lastIndexOf(2);
+    expect(end).toBeGreaterThan(0);
+    return padded.subarray(0, end).toString();
   }
 
   async #verify(token: string, publicKey: string): Promise<void> {
@@ -112,4 +127,14 @@ export class Device {
     expect(Number(payload.exp) - Date.now() / 1000).toBeLessThanOrEqual(24 * 3600);
     expect(payload.sub).toMatch(/^(https?:|mailto:)/);
   }
+}
+
+function derived(
+  key: Buffer,
+  salt: Buffer,
+  about: readonly (string | Buffer)[],
+  bytes: number,
+): Buffer {
+  const info = Buffer.concat(about.map((each) => Buffer.from(each)));
+  return Buffer.from(hkdfSync('sha256', key, salt, info, bytes));
 }
