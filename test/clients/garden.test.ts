@@ -115,14 +115,16 @@ test.each([
   const button = 'Remind me on this device';
   expect(found).toEqual({
     before: button,
-    refused: expect.stringMatching(/^Remind me on this device This browser does not allow/),
+    refused: expect.stringMatching(
+      /^Remind me on this device This browser does not allow/,
+    ) as string,
     on: 'This device reminds you of due care. Stop',
     focused: 'device',
     shown: {
       title: 'A plant needs care',
       body: 'Fern',
-      data: expect.stringMatching(/\/garden$/),
-      opened: expect.stringMatching(/\/garden$/),
+      data: expect.stringMatching(/\/garden$/) as string,
+      opened: expect.stringMatching(/\/garden$/) as string,
     },
     off: button,
     withoutScripts: false,

@@ -29,13 +29,13 @@ async function members(): Promise<Record<string, unknown>[]> {
 }
 
 test('a backend makes a person a member without an invitation, and changes the member', async () => {
-  const { body: made } = await put().expect(201);
+  const made = bodyOf(await put().expect(201));
   const view = { id: anyId, ...MEMBER, until: null, joinedAt: anyInstant, lastSeenAt: null };
   expect(made).toEqual(view);
   await ben.get('/api/plants').set('Garden', ada.id).expect(200);
   const until = new Date(Date.now() + 86_400_000).toISOString();
-  const { body: changed } = await put({ role: 'gardener', until }).expect(200);
-  expect(changed).toMatchObject({ id: (made as { id: string }).id, role: 'gardener', until });
+  const changed = bodyOf(await put({ role: 'gardener', until }).expect(200));
+  expect(changed).toMatchObject({ id: made['id'], role: 'gardener', until });
   await ben.post('/api/plants', { name: 'Fern' }).set('Garden', ada.id).expect(201);
   expect(await members()).toMatchObject([{ account: ben.id, role: 'gardener', until }]);
   const own = bodyOf(await ada.get('/api/account/members').expect(200));
