@@ -3,11 +3,11 @@ import { isUuid, toStoredId } from '../../src/core/ids';
 import { addDays } from '../../src/core/time';
 import { PREFERENCES } from '../accounts';
 import { DEVICE } from './device';
-import type { Action, Visit } from './visit';
+import type { Action, PageContext } from './page-context';
 
 /** A form that was sent. */
 interface Sent {
-  visit: Visit;
+  context: PageContext;
   form: URLSearchParams;
   key: string;
 }
@@ -17,40 +17,40 @@ type Done = Readonly<Partial<Record<'did' | 'undone' | 'put', string>>>;
 
 /** The forms of the pages, by the names of their buttons. */
 const ACTIONS: Readonly<Record<Exclude<Action, 'add'>, (sent: Sent) => Promise<Done>>> = {
-  done: async ({ visit, form, key }) => {
-    const { items } = await visit.write('POST /api/care/done', { body: careIn(form), key });
+  done: async ({ context, form, key }) => {
+    const { items } = await context.write('POST /api/care/done', { body: careIn(form), key });
     return { did: items.map(({ id }) => id).join('.') };
   },
-  skip: async ({ visit, form, key }) => {
-    await visit.write('POST /api/care/skip', { body: careIn(form), key });
+  skip: async ({ context, form, key }) => {
+    await context.write('POST /api/care/skip', { body: careIn(form), key });
     return putIn(form);
   },
-  snooze: async ({ visit, form, key }) => {
-    const body = { ...careIn(form), until: addDays(visit.today, 1) };
-    await visit.write('POST /api/care/snooze', { body, key });
+  snooze: async ({ context, form, key }) => {
+    const body = { ...careIn(form), until: addDays(context.today, 1) };
+    await context.write('POST /api/care/snooze', { body, key });
     return putIn(form);
   },
-  unsnooze: async ({ visit, form, key }) => {
+  unsnooze: async ({ context, form, key }) => {
     const body = { ...careIn(form), until: null };
-    await visit.write('POST /api/care/snooze', { body, key });
+    await context.write('POST /api/care/snooze', { body, key });
     return {};
   },
-  undo: async ({ visit, form, key }) => {
+  undo: async ({ context, form, key }) => {
     const eventIds = form.getAll('eventId');
-    await requireOwn(visit, eventIds);
-    await visit.write('POST /api/events/delete', { body: { eventIds }, key });
+    await requireOwn(context, eventIds);
+    await context.write('POST /api/events/delete', { body: { eventIds }, key });
     return { undone: eventIds.join('.') };
   },
-  restore: async ({ visit, form, key }) => {
+  restore: async ({ context, form, key }) => {
     const params = { id: form.get('eventId') ?? '' };
-    await requireOwn(visit, [params.id]);
-    const { id } = await visit.write('POST /api/events/{id}/restore', { params, key });
+    await requireOwn(context, [params.id]);
+    const { id } = await context.write('POST /api/events/{id}/restore', { params, key });
     return { did: id };
   },
-  note: async ({ visit, form, key }) => {
+  note: async ({ context, form, key }) => {
     const params = { id: form.get('plantId') ?? '' };
     const body = { type: 'note', text: form.get('text') ?? '' };
-    const { id } = await visit.write('POST /api/plants/{id}/events', { params, body, key });
+    const { id } = await context.write('POST /api/plants/{id}/events', { params, body, key });
     return { did: id };
   },
 };
@@ -60,25 +60,25 @@ const ACTIONS: Readonly<Record<Exclude<Action, 'add'>, (sent: Sent) => Promise<D
  *
  * @throws ApiError
  */
-export async function submit(visit: Visit, form: URLSearchParams): Promise<string> {
+export async function submit(context: PageContext, form: URLSearchParams): Promise<string> {
   const key = form.get('key') ?? '';
   const name = form.get('action') ?? '';
   if (name === 'add') {
-    requireMay(visit, name);
-    return `${visit.base}/${await addPlant({ visit, form, key })}`;
+    requireMay(context, name);
+    return `${context.base}/${await addPlant({ context, form, key })}`;
   }
   if (name === 'remind') {
-    await remind({ visit, form, key });
-    return `${visit.base}#${DEVICE}`;
+    await remind({ context, form, key });
+    return `${context.base}#${DEVICE}`;
   }
   let done: Done = {};
   if (isAction(name)) {
-    requireMay(visit, name);
-    done = await ACTIONS[name]({ visit, form, key });
+    requireMay(context, name);
+    done = await ACTIONS[name]({ context, form, key });
   }
   const at = form.get('at');
   const query = new URLSearchParams({ ...done, ...(at !== null && { at }) });
-  return `${visit.request.ctx.path}?${query.toString()}#news`;
+  return `${context.request.ctx.path}?${query.toString()}#news`;
 }
 
 function isAction(name: string): name is keyof typeof ACTIONS {
@@ -86,12 +86,12 @@ function isAction(name: string): name is keyof typeof ACTIONS {
 }
 
 /** @throws ApiError insufficient_scope */
-function requireMay(visit: Visit, action: Action): void {
-  if (!visit.may(action)) throw insufficientScope.error();
+function requireMay(context: PageContext, action: Action): void {
+  if (!context.may(action)) throw insufficientScope.error();
 }
 
 /** Requires that a sitter has logged the events. @throws ApiError not_found */
-async function requireOwn({ sitter, account, plugins }: Visit, ids: string[]): Promise<void> {
+async function requireOwn({ sitter, account, plugins }: PageContext, ids: string[]): Promise<void> {
   if (sitter === undefined) return;
   const valid = ids.filter(isUuid).map(toStoredId);
   const isOwn =
@@ -101,26 +101,26 @@ async function requireOwn({ sitter, account, plugins }: Visit, ids: string[]): P
 }
 
 /** Adds a plant; returns its id. */
-async function addPlant({ visit, form, key }: Sent): Promise<string> {
+async function addPlant({ context, form, key }: Sent): Promise<string> {
   const [location, days] = [form.get('location')?.trim(), form.get('everyDays')?.trim()];
   const body = {
     name: form.get('name')?.trim(),
     ...(location && { location }),
     ...(days && { wateringFrequencyDays: Number(days) }),
   };
-  const { id } = await visit.write('POST /api/plants', { body, key });
+  const { id } = await context.write('POST /api/plants', { body, key });
   return id;
 }
 
 /** Sets a reminder on the browser of a subscription. @throws ApiError */
-async function remind({ visit, form, key }: Sent): Promise<void> {
-  if (!visit.isOwn) throw insufficientScope.error();
+async function remind({ context, form, key }: Sent): Promise<void> {
+  if (!context.isOwn) throw insufficientScope.error();
   const body = { channel: 'push', subscription: jsonIn(form.get('subscription') ?? '') };
-  await visit.write('POST /api/account/reminders', { body, key });
-  const { remindAt } = await visit.call('GET /api/account');
+  await context.write('POST /api/account/reminders', { body, key });
+  const { remindAt } = await context.call('GET /api/account');
   // The person switched reminders off before, and wants them again.
   if (remindAt === null)
-    await visit.call('PATCH /api/account', { body: { remindAt: PREFERENCES.remindAt } });
+    await context.call('PATCH /api/account', { body: { remindAt: PREFERENCES.remindAt } });
 }
 
 function jsonIn(text: string): unknown {
@@ -151,7 +151,7 @@ function putIn(form: URLSearchParams): Done {
 }
 
 /** Why an operation refused, in a sentence for the person. */
-export function sentenceOf({ texts }: Visit, { kind, status }: ApiError): string {
+export function sentenceOf({ texts }: PageContext, { kind, status }: ApiError): string {
   if (status >= 500) return texts.unavailable;
   if (status === 429) return texts.tooFast;
   if (kind.code === 'insufficient_scope') return texts.notAllowed;

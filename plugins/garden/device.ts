@@ -1,6 +1,6 @@
 import { type Html, markup } from '../pages';
 import { formOf } from './parts';
-import type { Visit } from './visit';
+import type { PageContext } from './page-context';
 
 /** What a browser needs to remind a person. */
 export const PATHS = { script: '/garden.js', worker: '/garden-worker.js' };
@@ -9,13 +9,13 @@ export const PATHS = { script: '/garden.js', worker: '/garden-worker.js' };
 export const DEVICE = 'device';
 
 /** A button that sets a reminder on this device, or ends it; without the script nothing is shown. */
-export async function deviceSection(visit: Visit): Promise<Html> {
-  const { texts } = visit;
-  const { publicKey } = await visit.call('GET /api/account/reminders/key');
+export async function deviceSection(context: PageContext): Promise<Html> {
+  const { texts } = context;
+  const { publicKey } = await context.call('GET /api/account/reminders/key');
   const set = markup`<button>${texts.remind}</button>
     <p class="fault" role="alert" hidden>${texts.noReminder}</p>`;
   return markup`<div id="${DEVICE}" tabindex="-1" data-key="${publicKey}" hidden>
-    ${formOf(visit, { action: 'remind', subscription: '' }, set)}
+    ${formOf(context, { action: 'remind', subscription: '' }, set)}
     <p class="entry" hidden>${texts.reminds} <button type="button">${texts.stop}</button></p>
   </div>`;
 }

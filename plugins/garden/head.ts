@@ -1,8 +1,8 @@
 import { type Html, markup } from '../pages';
-import type { Visit } from './visit';
+import type { PageContext } from './page-context';
 
 /** The links in the header of each page. */
-export function linksOf({ base, title, texts, place: { person } }: Visit): Html {
+export function linksOf({ base, title, texts, place: { person } }: PageContext): Html {
   return markup`<nav>
     <a href="${base}">${title}</a> <a href="${base}#plants">${texts.plants}</a>
     ${person && markup`<a href="/settings">${texts.settings}</a>`}
@@ -10,12 +10,12 @@ export function linksOf({ base, title, texts, place: { person } }: Visit): Html 
 }
 
 /** For whom the garden is open, and the others to choose from. */
-export async function headOf(visit: Visit): Promise<Html | undefined> {
-  const { texts, account, place, plugins } = visit;
+export async function headOf(context: PageContext): Promise<Html | undefined> {
+  const { texts, account, place, plugins } = context;
   const { person, garden } = place;
-  const { id } = visit.request.ctx.params as { id?: string };
+  const { id } = context.request.ctx.params as { id?: string };
   if (id !== undefined) return undefined;
-  const end = garden?.until ? ` ${texts.openUntil(moment(visit, garden.until))}` : '';
+  const end = garden?.until ? ` ${texts.openUntil(moment(context, garden.until))}` : '';
   if (!person) return markup`<p>${texts.sitting(garden?.by.name ?? '')}${end}</p>`;
   const gardens = await plugins.gardens.list(person);
   const choice =
@@ -30,8 +30,8 @@ export async function headOf(visit: Visit): Promise<Html | undefined> {
     ${garden && markup`<p>${texts.mayHere[garden.role]}${end}</p>`}`;
 }
 
-function moment(visit: Visit, at: Date): string {
-  const { language, account } = visit;
+function moment(context: PageContext, at: Date): string {
+  const { language, account } = context;
   const options = { dateStyle: 'long', timeStyle: 'short', timeZone: account.timezone } as const;
   return new Intl.DateTimeFormat(language, options).format(at);
 }

@@ -11,7 +11,7 @@ import { headOf, linksOf } from './head';
 import { overview } from './overview';
 import { plantPage } from './plant-page';
 import { STYLE } from './style';
-import { Visit } from './visit';
+import { PageContext } from './page-context';
 
 const APP = { style: '/garden.css', manifest: '/garden.webmanifest' };
 
@@ -47,8 +47,9 @@ export default definePlugin({
   setup: (host) => {
     const { pages } = host.use(oauthPlugin);
     const plugins = { events: host.use(eventsPlugin).events, gardens: host.use(membersPlugin) };
-    const shown: Shown = (request, place) => show(new Visit(request, place, plugins));
-    const sent: Sent = (request, place, form) => change(new Visit(request, place, plugins), form);
+    const shown: Shown = (request, place) => show(new PageContext(request, place, plugins));
+    const sent: Sent = (request, place, form) =>
+      change(new PageContext(request, place, plugins), form);
     const doors = [
       { base: '/garden', of: '', words: 'the garden', door: pages },
       { base: '/gardens/{garden}', of: 'Shared', words: 'a shared garden', door: pages },
@@ -115,51 +116,51 @@ interface Page {
 }
 
 /** Handles a form, and redirects to the page that shows what it did. */
-async function change(visit: Visit, form: URLSearchParams): Promise<void> {
+async function change(context: PageContext, form: URLSearchParams): Promise<void> {
   try {
-    visit.request.redirect(await submit(visit, form));
+    context.request.redirect(await submit(context, form));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    await show(visit, error);
+    await show(context, error);
   }
 }
 
 /** Shows the page of the request, or why it cannot be shown. */
-async function show(visit: Visit, refusal?: ApiError): Promise<void> {
+async function show(context: PageContext, refusal?: ApiError): Promise<void> {
   try {
-    await showPage(visit, refusal);
+    await showPage(context, refusal);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const back = markup`<p><a href="${visit.base}">${visit.title}</a></p>`;
-    await respond(visit, { title: visit.title, content: back }, error);
+    const back = markup`<p><a href="${context.base}">${context.title}</a></p>`;
+    await respond(context, { title: context.title, content: back }, error);
   }
 }
 
-async function showPage(visit: Visit, refusal: ApiError | undefined): Promise<void> {
-  const { id } = visit.request.ctx.params as { id?: string };
+async function showPage(context: PageContext, refusal: ApiError | undefined): Promise<void> {
+  const { id } = context.request.ctx.params as { id?: string };
   const page: Page & { title?: string } =
-    id === undefined ? await overview(visit) : await plantPage(visit, id);
-  await respond(visit, { title: visit.title, ...page }, refusal);
+    id === undefined ? await overview(context) : await plantPage(context, id);
+  await respond(context, { title: context.title, ...page }, refusal);
 }
 
 async function respond(
-  visit: Visit,
+  context: PageContext,
   { title, content, news, script }: Page & { title: string },
   refusal: ApiError | undefined,
 ): Promise<void> {
-  const { request, place } = visit;
+  const { request, place } = context;
   const fault =
     refusal &&
-    markup`<p class="fault" role="alert" tabindex="-1" autofocus>${sentenceOf(visit, refusal)}</p>`;
+    markup`<p class="fault" role="alert" tabindex="-1" autofocus>${sentenceOf(context, refusal)}</p>`;
   if (refusal) request.ctx.set(refusal.headers);
   const { person } = place;
   const isSecret = person === undefined;
-  request.show(title, markup`${fault} ${await headOf(visit)} ${content}`, {
+  request.show(title, markup`${fault} ${await headOf(context)} ${content}`, {
     status: refusal ? statusOf(refusal) : 200,
     news: news?.text,
     isSecret,
     script,
-    app: { style: APP.style, ...(person && { manifest: APP.manifest }), links: linksOf(visit) },
+    app: { style: APP.style, ...(person && { manifest: APP.manifest }), links: linksOf(context) },
   });
 }
 

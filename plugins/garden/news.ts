@@ -1,7 +1,7 @@
 import { isUuid } from '../../src/core/ids';
 import { type Html, markup } from '../pages';
 import { button, careFields, careName, formOf } from './parts';
-import type { Care, Event, Visit } from './visit';
+import type { Care, Event, PageContext } from './page-context';
 
 /** How many plants a sentence names. */
 const MAX_NAMES = 3;
@@ -34,56 +34,56 @@ export class News {
 }
 
 /** The ids of the events that the query of a page says were just logged. */
-export function idsOf(visit: Visit, name: 'did' | 'undone'): string[] {
-  return (visit.parameter(name) ?? '').split('.').filter(isUuid);
+export function idsOf(context: PageContext, name: 'did' | 'undone'): string[] {
+  return (context.parameter(name) ?? '').split('.').filter(isUuid);
 }
 
 /** Reads the query of a page; only what is true is news, whoever wrote the link. */
 export function newsOf(
-  visit: Visit,
+  context: PageContext,
   {
     events,
     care,
     nameOf,
   }: { events: readonly Event[]; care: readonly Care[]; nameOf: (plantId: string) => string },
 ): News | undefined {
-  const { texts } = visit;
-  const place = visit.parameter('at');
-  const did = new Set(idsOf(visit, 'did'));
+  const { texts } = context;
+  const place = context.parameter('at');
+  const did = new Set(idsOf(context, 'did'));
   const logged = events.filter(({ id }) => did.has(id));
   const [first] = logged;
   if (first) {
     const names = [...new Set(logged.map(({ plantId }) => nameOf(plantId)))];
     const more = names.length - MAX_NAMES;
     const shown =
-      more > 0 ? `${names.slice(0, MAX_NAMES).join(', ')} ${texts.and(more)}` : visit.list(names);
+      more > 0 ? `${names.slice(0, MAX_NAMES).join(', ')} ${texts.and(more)}` : context.list(names);
     const text = `${texts.types[first.type]}${texts.colon} ${shown}`;
     const eventId = logged.map(({ id }) => id);
     return new News(
       text,
-      logged.every((each) => visit.mayUndo(each))
-        ? formOf(visit, { eventId, ...at(place) }, button('undo', texts.undo, text))
+      logged.every((each) => context.mayUndo(each))
+        ? formOf(context, { eventId, ...at(place) }, button('undo', texts.undo, text))
         : undefined,
       place,
     );
   }
-  const undone = idsOf(visit, 'undone');
+  const undone = idsOf(context, 'undone');
   if (undone.length > 0 && !events.some(({ id }) => undone.includes(id))) {
     const restore = button('restore', texts.restore);
     const [eventId, second] = undone;
     // One by one: of several, the care is due again.
     const form =
       eventId !== undefined && second === undefined
-        ? formOf(visit, { eventId, ...at(place) }, restore)
+        ? formOf(context, { eventId, ...at(place) }, restore)
         : undefined;
     return new News(texts.undone, form, place);
   }
-  const put = visit.parameter('put');
+  const put = context.parameter('put');
   const item = care.find((each) => Object.values(careFields(each)).join('.') === put);
   if (!item || item.daysOverdue >= 0) return undefined;
-  const text = `${item.plantName} – ${careName(visit, item)}${texts.colon} ${visit.fromToday(item.dueOn)}`;
+  const text = `${item.plantName} – ${careName(context, item)}${texts.colon} ${context.fromToday(item.dueOn)}`;
   const back = formOf(
-    visit,
+    context,
     { ...careFields(item), ...at(place) },
     button('unsnooze', texts.undo, text),
   );

@@ -15,7 +15,7 @@ import {
   plantLink,
   thumbnail,
 } from './parts';
-import type { Care, Event, Plant, Visit } from './visit';
+import type { Care, Event, Plant, PageContext } from './page-context';
 
 /** How much of each list is shown at once. */
 const MAX_DUE = 50;
@@ -24,70 +24,70 @@ const MAX_PLANTS = 24;
 const LOG_DAYS = 7;
 
 /** The whole garden: what is due, what was logged, and the plants. */
-export async function overview(visit: Visit): Promise<{
+export async function overview(context: PageContext): Promise<{
   content: Html;
   news: News | undefined;
   script?: string;
 }> {
-  const { account, today } = visit;
-  const [q, cursor, older] = ['q', 'plants', 'log'].map((name) => visit.parameter(name));
+  const { account, today } = context;
+  const [q, cursor, older] = ['q', 'plants', 'log'].map((name) => context.parameter(name));
   const from = startOfDay(addDays(today, 1 - LOG_DAYS), account.timezone).toISOString();
-  const did = idsOf(visit, 'did').length;
+  const did = idsOf(context, 'did').length;
   const [{ items: care }, log, all, plants, device] = await Promise.all([
     // However far ahead: each plant shows its next.
-    visit.call('GET /api/care', { query: { dueBy: LAST_DAY } }),
-    visit.call('GET /api/events', {
+    context.call('GET /api/care', { query: { dueBy: LAST_DAY } }),
+    context.call('GET /api/events', {
       query: {
         from,
-        limit: Math.min(Math.max(did, visit.sitter ? MAX_AT_ONCE : MAX_LOGGED), MAX_AT_ONCE),
+        limit: Math.min(Math.max(did, context.sitter ? MAX_AT_ONCE : MAX_LOGGED), MAX_AT_ONCE),
         ...(older !== undefined && { cursor: older }),
       },
     }),
     // The log names plants that have no care, or are archived.
-    visit.call('GET /api/plant-summaries', { query: { status: 'all' } }),
-    visit.call('GET /api/plants', {
+    context.call('GET /api/plant-summaries', { query: { status: 'all' } }),
+    context.call('GET /api/plants', {
       query: { sort: 'name', ...(q !== undefined && { q }) },
       page: {
         maxLength: Infinity,
         query: { limit: MAX_PLANTS, ...(cursor !== undefined && { cursor }) },
       },
     }),
-    visit.isOwn ? deviceSection(visit) : undefined,
+    context.isOwn ? deviceSection(context) : undefined,
   ]);
   const names = new Map(all.map(({ id, name }) => [id, name]));
   const nameOf = (plantId: string): string => names.get(plantId) ?? '';
-  const news = newsOf(visit, { events: log.items, care, nameOf });
+  const news = newsOf(context, { events: log.items, care, nameOf });
   const count = all.filter(({ archivedAt }) => archivedAt === undefined).length;
   const content = markup`<div class="columns">
-    ${dueSection(visit, { care, device }, news)} ${logSection(visit, { ...log, nameOf, older }, news)}
-    ${plantSection(visit, { ...plants, care, count, q, cursor })}
+    ${dueSection(context, { care, device }, news)} ${logSection(context, { ...log, nameOf, older }, news)}
+    ${plantSection(context, { ...plants, care, count, q, cursor })}
   </div>`;
   return { content, news, ...(device && { script: PATHS.script }) };
 }
 
 function dueSection(
-  visit: Visit,
+  context: PageContext,
   { care, device }: { care: readonly Care[]; device: Html | undefined },
   news: News | undefined,
 ): Html {
-  const { texts } = visit;
+  const { texts } = context;
   const due = care.filter(({ daysOverdue }) => daysOverdue >= 0);
   const next = care[due.length];
   const entries = due.slice(0, MAX_DUE).map((each, at) => {
     const place = each.location !== null && ` · ${each.location}`;
-    const about = markup`<strong>${careName(visit, each)}</strong>
-      ${plantLink(visit, each.plantId, each.plantName)}<br />
-      <small>${dueText(visit, each)}${place}</small>`;
-    return careEntry(visit, each, at, about);
+    const about = markup`<strong>${careName(context, each)}</strong>
+      ${plantLink(context, each.plantId, each.plantName)}<br />
+      <small>${dueText(context, each)}${place}</small>`;
+    return careEntry(context, each, at, about);
   });
   const nextOne =
     next &&
-    markup` ${texts.nextOne} ${careName(visit, next)}
-      ${plantLink(visit, next.plantId, next.plantName)}, ${visit.fromToday(next.dueOn)}.`;
+    markup` ${texts.nextOne} ${careName(context, next)}
+      ${plantLink(context, next.plantId, next.plantName)}, ${context.fromToday(next.dueOn)}.`;
   return markup`<section aria-labelledby="due">
-    <h2 id="due">${texts.due}${due.length > 0 && ` (${visit.number(due.length)})`}</h2>
+    <h2 id="due">${texts.due}${due.length > 0 && ` (${context.number(due.length)})`}</h2>
     ${due.length === 0 && markup`<p>${texts.nothingDue}${nextOne}</p>`}
-    ${allWatered(visit, due)}
+    ${allWatered(context, due)}
     <ul role="list">
       ${news?.among('due', entries) ?? entries}
     </ul>
@@ -96,12 +96,12 @@ function dueSection(
 }
 
 /** One button for all plants that need water, which one Undo takes back. */
-function allWatered(visit: Visit, due: readonly Care[]): Html | false {
+function allWatered(context: PageContext, due: readonly Care[]): Html | false {
   const ids = new Set(due.flatMap(({ type, plantId }) => (type === 'watered' ? plantId : [])));
   const plantId = [...ids].slice(0, MAX_AT_ONCE);
-  if (plantId.length < 2 || !visit.may('done')) return false;
-  const text = `${visit.texts.allWatered} (${plantId.length})`;
-  return formOf(visit, { plantId, type: 'watered' }, button('done', text));
+  if (plantId.length < 2 || !context.may('done')) return false;
+  const text = `${context.texts.allWatered} (${plantId.length})`;
+  return formOf(context, { plantId, type: 'watered' }, button('done', text));
 }
 
 interface Log {
@@ -111,17 +111,17 @@ interface Log {
   older: string | undefined;
 }
 
-function logSection(visit: Visit, log: Log, news: News | undefined): Html {
-  const { texts } = visit;
-  const mayUndo = (event: Event): boolean => visit.mayUndo(event);
+function logSection(context: PageContext, log: Log, news: News | undefined): Html {
+  const { texts } = context;
+  const mayUndo = (event: Event): boolean => context.mayUndo(event);
   const { nextCursor, nameOf, older } = log;
-  const items = visit.sitter === undefined ? log.items : log.items.filter(mayUndo);
+  const items = context.sitter === undefined ? log.items : log.items.filter(mayUndo);
   const places = new Map(items.map((event, at) => [event, at]));
   const days = [...groupBy(items, ({ occurredOn }) => occurredOn)].map(([day, events]) => {
     const entries = events.map((event) =>
-      eventEntry(visit, event, places.get(event) ?? 0, nameOf(event.plantId)),
+      eventEntry(context, event, places.get(event) ?? 0, nameOf(event.plantId)),
     );
-    return markup`<h3>${visit.day(day)}</h3>
+    return markup`<h3>${context.day(day)}</h3>
       <ul role="list">
         ${entries}
       </ul>`;
@@ -146,20 +146,20 @@ interface Plants {
   cursor: string | undefined;
 }
 
-function plantSection(visit: Visit, plants: Plants): Html {
-  const { texts } = visit;
+function plantSection(context: PageContext, plants: Plants): Html {
+  const { texts } = context;
   const { items, nextCursor, care, count, q, cursor } = plants;
   const next = new Map<string, Care>();
   for (const each of care) if (!next.has(each.plantId)) next.set(each.plantId, each);
   const cards = items.map(({ id, name, location, primaryPhoto }) => {
     const its = next.get(id);
     const when = its
-      ? markup`${careName(visit, its)}${texts.colon} ${dueText(visit, its)}`
+      ? markup`${careName(context, its)}${texts.colon} ${dueText(context, its)}`
       : markup`${texts.noCare}`;
     return markup`<li class="plant">
       ${thumbnail(primaryPhoto)}
       <div>
-        <strong>${plantLink(visit, id, name)}</strong><br />
+        <strong>${plantLink(context, id, name)}</strong><br />
         <small>${when}${location !== null && ` · ${location}`}</small>
       </div>
     </li>`;
@@ -168,8 +168,8 @@ function plantSection(visit: Visit, plants: Plants): Html {
   const search = q === undefined ? '' : `&q=${encodeURIComponent(q)}`;
   const more = nextCursor !== null && `?plants=${nextCursor}${search}#plants`;
   return markup`<section aria-labelledby="plants">
-    <h2 id="plants">${texts.plants} (${visit.number(count)})</h2>
-    ${(count > MAX_PLANTS || q !== undefined) && searchForm(visit, q)}
+    <h2 id="plants">${texts.plants} (${context.number(count)})</h2>
+    ${(count > MAX_PLANTS || q !== undefined) && searchForm(context, q)}
     ${items.length === 0 && markup`<p>${none}</p>`}
     <ul role="list" class="cards">
       ${cards}
@@ -178,11 +178,11 @@ function plantSection(visit: Visit, plants: Plants): Html {
       ${cursor !== undefined && markup`<a href="?${search.slice(1)}#plants">${texts.firstPlants}</a>`}
       ${more !== false && markup`<a href="${more}">${texts.morePlants}</a>`}
     </p>
-    ${visit.may('add') && addForm(visit, count === 0)}
+    ${context.may('add') && addForm(context, count === 0)}
   </section>`;
 }
 
-function searchForm({ texts, base }: Visit, q = ''): Html {
+function searchForm({ texts, base }: PageContext, q = ''): Html {
   return markup`<form role="search" action="${base}#plants">
     <label for="q">${texts.search}</label>
     <div class="entry">
@@ -192,8 +192,8 @@ function searchForm({ texts, base }: Visit, q = ''): Html {
   </form>`;
 }
 
-function addForm(visit: Visit, isOpen: boolean): Html {
-  const { texts } = visit;
+function addForm(context: PageContext, isOpen: boolean): Html {
+  const { texts } = context;
   const fields = markup`<label for="name">${texts.name}</label>
     <input id="name" name="name" required maxlength="100" autocomplete="off" />
     <label for="location">${texts.location}</label>
@@ -203,6 +203,6 @@ function addForm(visit: Visit, isOpen: boolean): Html {
     ${button('add', texts.add, '', 'main')}`;
   return markup`<details ${isOpen && markup`open`}>
     <summary>${texts.addPlant}</summary>
-    ${formOf(visit, {}, fields)}
+    ${formOf(context, {}, fields)}
   </details>`;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { type Html, markup } from '../pages';
 import type { PhotoView } from '../photos';
-import type { Care, Event, Visit } from './visit';
+import type { Care, Event, PageContext } from './page-context';
 
 type Photo = Pick<
   PhotoView,
@@ -11,7 +11,7 @@ type Photo = Pick<
 
 /** A form of buttons whose names are `action`; sent twice, it is handled once. */
 export function formOf(
-  { request }: Visit,
+  { request }: PageContext,
   fields: Readonly<Record<string, string | readonly string[]>>,
   content: Html,
 ): Html {
@@ -30,7 +30,7 @@ export function button(action: string, text: string, about = '', kind = ''): Htm
     ${about !== '' && markup`aria-label="${text}: ${about}"`}>${text}</button>`;
 }
 
-export function plantLink({ base }: Visit, id: string, name: string): Html {
+export function plantLink({ base }: PageContext, id: string, name: string): Html {
   return markup`<a href="${base}/${id}">${name}</a>`;
 }
 
@@ -51,7 +51,11 @@ function picture({ secureUrl, cropX, cropY, cropWidth, cropHeight, ...size }: Ph
 }
 
 /** The photo of a plant, in full. */
-export function photoOf({ texts }: Visit, name: string, photo: Photo | undefined): Html | false {
+export function photoOf(
+  { texts }: PageContext,
+  name: string,
+  photo: Photo | undefined,
+): Html | false {
   if (!photo || !isShown(photo)) return false;
   return markup`<img class="photo" src="${photo.secureUrl}" alt="${texts.photoOf} ${name}"
     width="${String(photo.width)}" height="${String(photo.height)}" />`;
@@ -63,7 +67,10 @@ function isShown({ secureUrl }: Photo): boolean {
 }
 
 /** What to do, such as to water. */
-export function careName({ texts }: Visit, { care, label }: Pick<Care, 'care' | 'label'>): string {
+export function careName(
+  { texts }: PageContext,
+  { care, label }: Pick<Care, 'care' | 'label'>,
+): string {
   return label ?? texts.cares[care];
 }
 
@@ -73,43 +80,48 @@ export function careFields({ plantId, scheduleId, type }: Care): Record<string, 
 }
 
 /** Care of a plant, with what can be done about it. */
-export function careEntry(visit: Visit, care: Care, at: number, about: Html): Html {
-  const { texts } = visit;
-  const what = `${careName(visit, care)} ${care.plantName}`;
+export function careEntry(context: PageContext, care: Care, at: number, about: Html): Html {
+  const { texts } = context;
+  const what = `${careName(context, care)} ${care.plantName}`;
   const isDue = care.daysOverdue >= 0;
   const buttons = markup`${button('done', texts.done, what, isDue ? 'main' : '')}
-    ${isDue && visit.may('snooze') && button('snooze', texts.tomorrow, what)}
-    ${isDue && visit.may('skip') && button('skip', texts.skip, what)}`;
+    ${isDue && context.may('snooze') && button('snooze', texts.tomorrow, what)}
+    ${isDue && context.may('skip') && button('skip', texts.skip, what)}`;
   const fields = { ...careFields(care), dueOn: care.dueOn, at: `due.${at}` };
   return markup`<li class="care">
     <div>${about}</div>
-    ${visit.may('done') && formOf(visit, fields, buttons)}
+    ${context.may('done') && formOf(context, fields, buttons)}
   </li>`;
 }
 
 /** When care is due, as seen from today. */
-export function dueText(visit: Visit, { dueOn, daysOverdue }: Care): Html {
-  const text = `${visit.texts.isDue} ${visit.fromToday(dueOn)}`;
+export function dueText(context: PageContext, { dueOn, daysOverdue }: Care): Html {
+  const text = `${context.texts.isDue} ${context.fromToday(dueOn)}`;
   return daysOverdue > 0 ? markup`<span class="late">${text}</span>` : markup`${text}`;
 }
 
 /** An event that was logged, with Undo; among those of one plant its day, among others its plant. */
-export function eventEntry(visit: Visit, event: Event, at: number, plantName?: string): Html {
-  const { texts } = visit;
+export function eventEntry(
+  context: PageContext,
+  event: Event,
+  at: number,
+  plantName?: string,
+): Html {
+  const { texts } = context;
   const { id, plantId, type, text, growthAmount, growthUnit, occurredAt, occurredOn, by } = event;
-  const amount = growthAmount == null ? '' : `${visit.number(growthAmount)} ${growthUnit ?? ''}`;
-  const when = plantName === undefined ? `${visit.day(occurredOn)}, ` : '';
-  const details = [when + visit.time(occurredAt), amount, text, by && visit.texts.by(by.name)];
+  const amount = growthAmount == null ? '' : `${context.number(growthAmount)} ${growthUnit ?? ''}`;
+  const when = plantName === undefined ? `${context.day(occurredOn)}, ` : '';
+  const details = [when + context.time(occurredAt), amount, text, by && context.texts.by(by.name)];
   const shown = details.filter((each) => each);
   const what = `${texts.types[type]} ${plantName ?? when}`.trim();
   return markup`<li class="entry">
     <div>
-      <strong>${texts.types[type]}</strong> ${plantName !== undefined && plantLink(visit, plantId, plantName)}<br />
+      <strong>${texts.types[type]}</strong> ${plantName !== undefined && plantLink(context, plantId, plantName)}<br />
       <small>${shown.join(' · ')}</small>
     </div>
     ${
-      visit.mayUndo(event) &&
-      formOf(visit, { eventId: id, at: `log.${at}` }, button('undo', texts.undo, what))
+      context.mayUndo(event) &&
+      formOf(context, { eventId: id, at: `log.${at}` }, button('undo', texts.undo, what))
     }
   </li>`;
 }

@@ -1,7 +1,7 @@
 import { addDays } from '../../src/core/time';
 import { groupBy } from '../../src/core/values';
 import { type Html, markup } from '../pages';
-import type { Event, Growth, Visit } from './visit';
+import type { Event, Growth, PageContext } from './page-context';
 
 /** The side of a day, and how far apart days are; where the first is. */
 const DAY = 10;
@@ -20,8 +20,8 @@ export function lastMonths(today: string): string[] {
 }
 
 /** The days with care of twelve months: a row for each month, and a sentence that says the same. */
-export function careDays(visit: Visit, events: readonly Event[]): Html {
-  const { texts, today } = visit;
+export function careDays(context: PageContext, events: readonly Event[]): Html {
+  const { texts, today } = context;
   const care = events.filter(({ type }) => !NO_CARE.has(type));
   const byDay = groupBy(care, ({ occurredOn }) => occurredOn);
   const rows = lastMonths(today).map((month, row) => {
@@ -33,16 +33,16 @@ export function careDays(visit: Visit, events: readonly Event[]): Html {
       const kind = types.includes('watered') ? 'watered' : 'day';
       const hasOther = types.some((type) => type !== 'watered');
       return markup`<rect class="${kind}" x="${x}" y="${y}" width="${String(DAY)}" height="${String(DAY)}">${
-        types.length > 0 && markup`<title>${visit.day(day)}${texts.colon} ${what}</title>`
+        types.length > 0 && markup`<title>${context.day(day)}${texts.colon} ${what}</title>`
       }</rect>${hasOther && dot(Number(x), Number(y))}`;
     });
-    const name = visit.date(`${month}-01`, { month: 'short' });
+    const name = context.date(`${month}-01`, { month: 'short' });
     return markup`<text x="0" y="${String(row * STEP + DAY - 1)}">${name}</text>${days}`;
   });
   const counts = [...groupBy(care, ({ type }) => type)].map(
-    ([type, { length }]) => `${texts.types[type]}${texts.colon} ${visit.number(length)}`,
+    ([type, { length }]) => `${texts.types[type]}${texts.colon} ${context.number(length)}`,
   );
-  const sentence = `${texts.careDays} ${visit.number(byDay.size)}. ${counts.join(' · ')}`;
+  const sentence = `${texts.careDays} ${context.number(byDay.size)}. ${counts.join(' · ')}`;
   return markup`<figure>
     <svg viewBox="0 0 ${String(LEFT + 31 * STEP)} ${String(12 * STEP)}" aria-hidden="true">${rows}</svg>
     <figcaption>${sentence}<span aria-hidden="true">${key(texts.watered, texts.otherCare)}</span></figcaption>
@@ -67,8 +67,8 @@ function daysOf(month: string, today: string): string[] {
 }
 
 /** How much a plant grew in each of twelve months, in each unit. */
-export function growthBars(visit: Visit, growth: readonly Growth[]): Html[] {
-  const months = lastMonths(visit.today);
+export function growthBars(context: PageContext, growth: readonly Growth[]): Html[] {
+  const months = lastMonths(context.today);
   return [...groupBy(growth, ({ unit }) => unit ?? '')].map(([unit, rows]) => {
     const totals = new Map(rows.map(({ month, total }) => [month, total]));
     const most = Math.max(...totals.values());
@@ -77,15 +77,15 @@ export function growthBars(visit: Visit, growth: readonly Growth[]): Html[] {
       const height = (total / most) * BAR.height;
       const [x, y] = [at * BAR.step + 4, 14 + BAR.height - height];
       const middle = String(x + BAR.width / 2);
-      const name = visit.date(`${month}-01`, { month: 'narrow' });
+      const name = context.date(`${month}-01`, { month: 'narrow' });
       return markup`<rect class="watered" x="${String(x)}" y="${y.toFixed(1)}"
           width="${String(BAR.width)}" height="${height.toFixed(1)}" />
-        ${total > 0 && markup`<text class="middle" x="${middle}" y="${(y - 3).toFixed(1)}">${visit.number(total)}</text>`}
+        ${total > 0 && markup`<text class="middle" x="${middle}" y="${(y - 3).toFixed(1)}">${context.number(total)}</text>`}
         <text class="middle" x="${middle}" y="${String(BAR.height + 26)}">${name}</text>`;
     });
     const parts = rows.map(({ month, total }) => {
-      const name = visit.date(`${month}-01`, { month: 'long' });
-      return `${name} ${visit.number(total)} ${unit}`.trim();
+      const name = context.date(`${month}-01`, { month: 'long' });
+      return `${name} ${context.number(total)} ${unit}`.trim();
     });
     return markup`<figure>
       <svg viewBox="0 0 ${String(12 * BAR.step)} ${String(BAR.height + 30)}" aria-hidden="true">${bars}</svg>

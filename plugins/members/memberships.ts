@@ -66,7 +66,7 @@ export class Memberships implements Gardens {
       until,
       scopes: scopesOf(role),
       roleWith,
-      noteVisit: () => {
+      recordUse: () => {
         this.#recordUse(member, now);
       },
     };

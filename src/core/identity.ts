@@ -104,7 +104,7 @@ export interface Garden {
   /** The least role with a scope; undefined if only the owner has it. */
   roleWith: (scope: string) => string | undefined;
   /** Records that the person was there. */
-  noteVisit: () => void;
+  recordUse: () => void;
 }
 
 /** The gardens that accounts share, which one plugin may provide. */

@@ -151,7 +151,7 @@ function warnOfIgnoredProxy({ settings, log, metrics, lifecycle }: Dependencies)
   const isTrusting = settings.of(hostSettings.trustProxy) > 0;
   return (ctx, next) => {
     if (!isTrusting && ctx.req.headers['x-forwarded-for'] !== undefined) {
-      metrics.unheededProxies.inc();
+      metrics.ignoredProxies.inc();
       if (!lifecycle.warnings.has(PROXY_IGNORED)) log.warn(PROXY_IGNORED);
       lifecycle.warnings.add(PROXY_IGNORED);
     }

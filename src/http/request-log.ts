@@ -147,7 +147,7 @@ export class RequestMetrics {
   readonly #toolDuration;
   readonly #toolCalls;
   /** Requests that came through a proxy which TRUST_PROXY does not cover. */
-  readonly unheededProxies;
+  readonly ignoredProxies;
 
   constructor(metrics: Metrics) {
     this.#duration = metrics.histogram(
@@ -171,7 +171,7 @@ export class RequestMetrics {
       'tool',
       'code',
     ]);
-    this.unheededProxies = metrics.counter(
+    this.ignoredProxies = metrics.counter(
       'http_unheeded_proxy_requests_total',
       'Requests with X-Forwarded-For while TRUST_PROXY is 0',
     );

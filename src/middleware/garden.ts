@@ -32,7 +32,7 @@ export function garden(
       const found = bound ?? (await mongo.failFast(find));
       if (!found) throw gardenNotFound.error();
       ctx.state[of === 'member' ? 'within' : 'garden'] = found;
-      found.noteVisit();
+      found.recordUse();
     }
     await next();
   };

@@ -60,7 +60,7 @@ export async function actAs(
   work: () => Promise<void>,
 ): Promise<void> {
   Object.assign(ctx.state, { principal: { ...principal, garden }, garden });
-  garden?.noteVisit();
+  garden?.recordUse();
   try {
     await work();
   } finally {

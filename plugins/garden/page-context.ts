@@ -73,8 +73,8 @@ export interface Plugins {
 /** How often, and after how many ms, a form that is sent twice asks whether the first was handled. */
 const SECOND_CLICK = { tries: 20, ms: 250 };
 
-/** A visit to the pages: what somebody may do in a garden, and how they read days and numbers. */
-export class Visit {
+/** A request for a page: what somebody may do in the garden, and how they read days and numbers. */
+export class PageContext {
   readonly language: Language;
   readonly texts: Texts;
   readonly now = new Date();
