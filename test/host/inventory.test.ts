@@ -88,6 +88,8 @@ test('all endpoints except a short list require a token', () => {
     'POST /gardens/{garden}/{id}',
     'GET /garden.css',
     'GET /garden.webmanifest',
+    'GET /garden.js',
+    'GET /garden-worker.js',
     'GET /passkeys.js',
     // The secret is in its URL.
     'GET /calendar/{secret}.ics',

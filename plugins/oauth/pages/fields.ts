@@ -45,7 +45,9 @@ const RETURN = /^(?:\/[\w.~@%-]{1,200}){1,4}$/;
 
 /** The page to return to after signing in, if the parameter or field `return` names one. */
 export function returnOf(given: unknown): string | undefined {
-  return typeof given === 'string' && RETURN.test(given) ? given : undefined;
+  if (typeof given !== 'string' || !RETURN.test(given)) return undefined;
+  // Dot segments lead elsewhere, also percent-encoded ones.
+  return new URL(given, 'http://localhost').pathname === given ? given : undefined;
 }
 
 export function returnField(to: string | undefined): Html | undefined {

@@ -244,7 +244,12 @@ test('a session ends after thirty days', async () => {
 
 test('signing in never redirects to another site', async () => {
   const { name } = await person(service);
-  for (const to of ['https://evil.example/', '//evil.example/', '/settings/../evil']) {
+  for (const to of [
+    'https://evil.example/',
+    '//evil.example/',
+    '/settings/../evil',
+    '/settings/%2e%2e/evil',
+  ]) {
     const browser = new Browser(service.url);
     const page = await browser.go(`/sign-in?return=${encodeURIComponent(to)}`);
     const done = await browser.submit(page, { name, password: PASSWORD });
