@@ -33,7 +33,7 @@ test("a backend's token opens its operations, and nothing else", async () => {
     else opened.push(operationName(operation));
   }
   const own = service.app.operations.filter(({ path }) => /^\/api\/(accounts|webhooks)/.test(path));
-  expect(own).toHaveLength(17);
+  expect(own).toHaveLength(20);
   expect(opened).toEqual(own.map(operationName));
 });
 
