@@ -82,11 +82,10 @@ export function newsOf(
   const item = care.find((each) => Object.values(careFields(each)).join('.') === put);
   if (!item || item.daysOverdue >= 0) return undefined;
   const text = `${item.plantName} – ${careName(context, item)}${texts.colon} ${context.fromToday(item.dueOn)}`;
-  const back = formOf(
-    context,
-    { ...careFields(item), ...at(place) },
-    button('unsnooze', texts.undo, text),
-  );
+  // Whose decision it was is not known here, so a sitter takes back none.
+  const back = context.may('unsnooze')
+    ? formOf(context, { ...careFields(item), ...at(place) }, button('unsnooze', texts.undo, text))
+    : undefined;
   return new News(text, back, place);
 }
 

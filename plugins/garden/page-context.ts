@@ -56,13 +56,7 @@ interface Operations {
 export type Action = 'done' | 'skip' | 'snooze' | 'unsnooze' | 'undo' | 'restore' | 'note' | 'add';
 
 /** Those that sitters have. */
-const OF_SITTERS: ReadonlySet<Action> = new Set<Action>([
-  'done',
-  'skip',
-  'unsnooze',
-  'undo',
-  'restore',
-]);
+const OF_SITTERS: ReadonlySet<Action> = new Set<Action>(['done', 'skip', 'undo', 'restore']);
 
 /** What the pages use of other plugins. */
 export interface Plugins {

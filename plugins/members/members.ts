@@ -8,7 +8,7 @@ import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
 import { membershipEnded } from './domain-events';
 import { MAX_GARDENS, MAX_MEMBERS, memberLimitReached, memberNotFound } from './errors';
-import { isOpen, type MemberDocument, memberModel, openFor } from './model';
+import { isOpen, leftAt, type MemberDocument, memberModel, openFor } from './model';
 import { checkSitter, type NewMember, viewOf } from './schema';
 
 /** Too many to guess. */
@@ -97,7 +97,7 @@ export class Members {
    */
   async put(tx: Transaction, person: string, { name, role, until }: NewMember) {
     const { session, userId, now } = tx;
-    const known = await this.#model.findOne({ account: person, userId }).session(session).lean();
+    const known = await this.openFor(tx, { userId, person });
     if (known) {
       return {
         view: await this.change(tx, idText(known._id), { name, role, until }),
@@ -111,6 +111,22 @@ export class Members {
     await this.#model.create([document], { session });
     tx.audit({ action: 'member.added', target: targetOf(document), changes: { role, until } });
     return { view: viewOf(document), isNew: true };
+  }
+
+  /**
+   * The membership of a person that has not ended. One whose time has passed ends for good: what was made for it does
+   * not work again once the person is let in again.
+   */
+  async openFor(
+    tx: Transaction,
+    { userId, person }: { userId: string; person: string },
+  ): Promise<MemberDocument | undefined> {
+    const { session, now } = tx;
+    const found = await this.#model.findOne({ account: person, userId }).session(session).lean();
+    if (!found || isOpen(found, now)) return found ?? undefined;
+    await this.#model.updateOne({ _id: found._id }, leftAt(now), { session });
+    await tx.emit(membershipEnded, { person, garden: userId });
+    return undefined;
   }
 
   /** Ends the membership of a person. @throws ApiError member_not_found */

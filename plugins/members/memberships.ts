@@ -129,9 +129,9 @@ export class Memberships implements Gardens {
       throw fieldError('code', 'code must be that of another person: this garden is your own.');
     }
     if (invited.account === person) return garden;
-    const known = await this.#model.findOne({ account: person, userId }).session(session).lean();
-    if (!known || !isOpen(known, now)) await this.#requireRoom(tx);
+    const known = await this.members.openFor(tx, { userId, person });
     if (known) await this.#model.deleteOne({ _id: invited._id }, { session });
+    else await this.#requireRoom(tx);
     const member = known ?? invited;
     const codeHash = hashOf(code);
     const $set = { role, until, codeHash, account: person, joinedAt: member.joinedAt ?? now };

@@ -120,7 +120,8 @@ export function routes(members: Members, memberships: Memberships): Operation[] 
       summary: 'Leave a garden',
       operationId: 'leaveGarden',
       response: { schema: success, description: 'The garden is no longer open to the person' },
-      handler: async ({ tx, params }) => {
+      handler: async ({ tx, token, params }) => {
+        if (token.garden) throw gardenNotFound.error();
         await memberships.leave(tx, params.id);
         return { success: true };
       },

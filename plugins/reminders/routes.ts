@@ -38,7 +38,7 @@ export function routes(reminders: Reminders, sender: Sender, keys: PushKeys): Op
       summary: 'List reminders',
       notCacheable: 'attempts to send change them',
       response: { schema: reminderList, description: 'Oldest first' },
-      handler: async ({ account }) => ({ items: await reminders.list(account.id) }),
+      handler: async ({ account, token }) => ({ items: await reminders.list(account.id, token) }),
     }),
     write({
       ...writing,
@@ -52,7 +52,7 @@ export function routes(reminders: Reminders, sender: Sender, keys: PushKeys): Op
       secret: 'secret',
       response: { schema: newReminder, description: 'The reminder' },
       errors: [reminderLimitReached, emailNotConfirmed, emailNotAvailable, gardenNotFound],
-      handler: ({ tx, body }) => reminders.create(tx, body),
+      handler: ({ tx, token, body }) => reminders.create(tx, token, body),
     }),
     read({
       ...reading,
@@ -70,13 +70,13 @@ export function routes(reminders: Reminders, sender: Sender, keys: PushKeys): Op
       summary: 'Switch a reminder on or off',
       body: updateReminder,
       response: { schema: reminderView, description: 'The changed reminder' },
-      handler: ({ tx, params, body }) => reminders.change(tx, params.id, body),
+      handler: ({ tx, token, params, body }) => reminders.change(tx, token, params.id, body),
     }),
     remove({
       ...one,
       operationId: 'deleteReminder',
       summary: 'Delete a reminder',
-      handler: ({ tx, params }) => reminders.delete(tx, params.id),
+      handler: ({ tx, token, params }) => reminders.delete(tx, token, params.id),
     }),
     act({
       ...one,
@@ -86,7 +86,7 @@ export function routes(reminders: Reminders, sender: Sender, keys: PushKeys): Op
       description:
         'Makes one attempt, within 10 seconds, whether anything is due or not and also while it is off.',
       response: { schema: sent, description: 'Whether it was sent' },
-      handler: ({ tenant, params }) => sender.test(tenant.userId, params.id),
+      handler: ({ tenant, token, params }) => sender.test(tenant.userId, token, params.id),
     }),
   ];
 }

@@ -1,4 +1,4 @@
-import type { Account } from '../../src/core/identity';
+import type { Account, HeldToken } from '../../src/core/identity';
 import { asUuid, idText, newId } from '../../src/core/ids';
 import { ownOrigin } from '../../src/core/settings/public-origin';
 import { DAY_MS, HOUR_MS } from '../../src/core/time';
@@ -66,8 +66,12 @@ export class Sender {
   }
 
   /** Makes one attempt now. @throws ApiError reminder_not_found */
-  async test(userId: string, id: string): Promise<{ sent: boolean; problem: string | null }> {
-    const found = await this.#reminders.find(userId, id);
+  async test(
+    userId: string,
+    token: Pick<HeldToken, 'garden'>,
+    id: string,
+  ): Promise<{ sent: boolean; problem: string | null }> {
+    const found = await this.#reminders.find(userId, id, token);
     if (!found) throw reminderNotFound.error();
     const means = this.#means.get(found.channel);
     const people = await this.#peopleOf(found);

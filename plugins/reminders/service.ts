@@ -1,7 +1,7 @@
 import type { ClientSession } from 'mongoose';
 
 import { gardenNotFound } from '../../src/core/errors';
-import { unlessGone } from '../../src/core/identity';
+import { type HeldToken, unlessGone } from '../../src/core/identity';
 import { asUuid, idText, newId } from '../../src/core/ids';
 import { DAY_MS } from '../../src/core/time';
 import type { Act } from '../../src/data/audit/entry';
@@ -40,6 +40,13 @@ interface Dependencies {
   changes: ChangesOfAccounts;
 }
 
+type Bound = Pick<HeldToken, 'garden'>;
+
+/** Matches the reminders that a token may see and change: one that is bound to a garden, only those about that garden. */
+function openTo({ garden }: Bound) {
+  return garden && { garden: null };
+}
+
 /** Reminders as their people manage them. */
 export class Reminders {
   readonly #model;
@@ -59,8 +66,11 @@ export class Reminders {
   }
 
   /** Oldest first. */
-  async list(userId: string) {
-    const found = await this.#model.find({ userId }).sort(LIST_ORDER).lean();
+  async list(userId: string, token: Bound) {
+    const found = await this.#model
+      .find({ userId, ...openTo(token) })
+      .sort(LIST_ORDER)
+      .lean();
     return found.map((each) => reminder.toView(each));
   }
 
@@ -76,11 +86,12 @@ export class Reminders {
    * @throws ApiError reminder_limit_reached, email_not_available, email_not_confirmed, garden_not_found or
    *   validation_error
    */
-  async create(tx: Transaction, body: CreateReminder) {
+  async create(tx: Transaction, token: Bound, body: CreateReminder) {
     const { userId, session, now, account } = tx;
     const target = targetOf(body, this.#poster);
     if (body.channel === 'email') await this.#requireAddress(tx);
     const garden = body.garden === userId ? null : (body.garden ?? null);
+    if (token.garden && garden !== null) throw gardenNotFound.error();
     await this.#requireMember(tx, garden);
     const made = reminder.toDocument(
       {},
@@ -116,9 +127,10 @@ export class Reminders {
   }
 
   /** @throws ApiError reminder_not_found, garden_not_found if it is not shared any more */
-  async change(tx: Transaction, id: string, { active }: { active?: boolean }) {
-    const { session } = tx;
-    const found = await this.#model.findOne({ _id: id, userId: tx.userId }).session(session).lean();
+  async change(tx: Transaction, token: Bound, id: string, { active }: { active?: boolean }) {
+    const { session, userId } = tx;
+    const one = { _id: id, userId, ...openTo(token) };
+    const found = await this.#model.findOne(one).session(session).lean();
     if (!found) throw reminderNotFound.error();
     if (active === true) {
       await this.#requireMember(tx, found.garden);
@@ -131,16 +143,20 @@ export class Reminders {
   }
 
   /** @throws ApiError reminder_not_found */
-  async delete(tx: Transaction, id: string): Promise<void> {
+  async delete(tx: Transaction, token: Bound, id: string): Promise<void> {
     const { session, userId } = tx;
-    const deleted = await this.#model.findOneAndDelete({ _id: id, userId }, { session }).lean();
+    const one = { _id: id, userId, ...openTo(token) };
+    const deleted = await this.#model.findOneAndDelete(one, { session }).lean();
     if (!deleted) throw reminderNotFound.error();
     tx.audit(actOn(deleted, 'deleted'));
   }
 
-  /** One of a person. */
-  find(userId: string, _id: Reminder['_id'] | string): Promise<Reminder | null> {
-    return this.#model.findOne({ _id, userId }).lean().exec();
+  /** One of a person, if it is open to the token. */
+  find(userId: string, _id: Reminder['_id'] | string, token: Bound = {}): Promise<Reminder | null> {
+    return this.#model
+      .findOne({ _id, userId, ...openTo(token) })
+      .lean()
+      .exec();
   }
 
   /** Sends reminders at another time from now on. */

@@ -166,10 +166,10 @@ test('user list and show print accounts, and user set changes them', async () =>
   expect(await cli.json('user', 'show', 'dora')).toEqual({ ...changed, tokens: 1 });
   expect(await cli.json('user', 'list')).toContainEqual(changed);
   expect(await cli.text('user', 'show', 'dora')).toBe(
-    'User      dora\nTier      pro\nTimezone  Europe/Paris\nLanguage  en\nReminder  07:00\nUsage     events 0, photos 0, plants 1, reminders 0\nTokens    1\n',
+    'User      dora\nTier      pro\nTimezone  Europe/Paris\nLanguage  en\nReminder  07:00\nUsage     events 0, photos 0, plants 1, chores 0\nTokens    1\n',
   );
   expect(await cli.text('user', 'list')).toMatch(
-    /^dora +pro +Europe\/Paris +events 0, photos 0, plants 1, reminders 0$/m,
+    /^dora +pro +Europe\/Paris +events 0, photos 0, plants 1, chores 0$/m,
   );
   expect(await cli.text('user', 'set', 'dora', '--tier', 'free')).toMatch(/^Tier +free$/m);
 });

@@ -64,6 +64,22 @@ test("a token for one's own garden opens no other", async () => {
   const further = bodyOf(await script.post(TOKENS, wanted).expect(201));
   expect(further).toMatchObject({ garden: ben.id });
   expectError(await script.post(TOKENS, { ...wanted, garden: ada.id }), 404, 'garden_not_found');
+  expectError(await script.delete(`/api/gardens/${ada.id}`), 404, 'garden_not_found');
+});
+
+test("a token for one's own garden has nothing to do with reminders about others", async () => {
+  await letIn(ada, ben, { role: 'carer' });
+  const script = await bound({ garden: ben.id, scopes: ['plants:read', 'plants:write'] });
+  const path = '/api/account/reminders';
+  const about = { channel: 'url', url: 'https://example.com/hook', garden: ada.id };
+  expectError(await script.post(path, about), 404, 'garden_not_found');
+  const { id } = bodyOf(await ben.post(path, about).expect(201));
+  const one = `${path}/${String(id)}`;
+  expect(bodyOf(await script.get(path).expect(200))['items']).toEqual([]);
+  expectError(await script.post(`${one}/test`, {}), 404, 'reminder_not_found');
+  expectError(await script.patch(one, { active: false }), 404, 'reminder_not_found');
+  expectError(await script.delete(one), 404, 'reminder_not_found');
+  await ben.delete(one).expect(200);
 });
 
 test('lists and exports say for which garden a token is', async () => {
@@ -159,6 +175,17 @@ test('a token stays ended when its holder is let in again', async () => {
   expectError(await script.get('/api/plants'), 401, 'invalid_token');
   await ben.get('/api/plants').set('Garden', ada.id).expect(200);
   await (await bound()).get('/api/plants').expect(200);
+});
+
+test('a token stays ended when its holder is let in again after the time has passed', async () => {
+  const until = Date.now() + 60_000;
+  await letIn(ada, ben, { role: 'carer', until: new Date(until).toISOString() });
+  const script = await bound();
+  setClock(until);
+  expectError(await script.get('/api/plants'), 401, 'invalid_token');
+  await letIn(ada, ben, { role: 'viewer' });
+  expectError(await script.get('/api/plants'), 401, 'invalid_token');
+  await ben.get('/api/plants').set('Garden', ada.id).expect(200);
 });
 
 test('a rotated token is for the same garden', async () => {
