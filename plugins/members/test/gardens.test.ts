@@ -219,7 +219,7 @@ test('the deletion of a garden’s owner ends all memberships, also in the middl
   }
   expectError(await ben.get('/api/plants').set('Garden', ada.id), 404, 'garden_not_found');
   await ben.get('/api/plants').expect(200);
-  await eventually(async () => (await accounts.data.counts(ada.id)) === undefined);
+  await eventually(async () => (await accounts.data.counts(ada.id)) === undefined, 250);
   const { db } = service.app.database.connection;
   expect(await db?.collection('members').countDocuments({ userId: ada.id })).toBe(0);
 });
