@@ -146,6 +146,8 @@ async function runTogether(
   chosen: readonly Place[],
   areApart: boolean,
 ): Promise<void> {
+  // The driver may not have recovered from the last fault, if that was at a command for which no response waits.
+  await until(async () => (await fetch(`${proxied.service.url}/readyz`)).ok);
   const cases = await Promise.all(
     chosen.map(async (place) => ({
       ...place,
