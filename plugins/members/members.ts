@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
+import type { ClientSession } from 'mongoose';
+
 import { hashOf } from '../../src/core/identity';
 import { idText, newId } from '../../src/core/ids';
 import { DAY_MS } from '../../src/core/time';
@@ -16,6 +18,13 @@ const SECRET_BYTES = 18;
 const INVITATION_MS = 7 * DAY_MS;
 /** How many members who left, or whose time has passed, are listed. */
 const MAX_ENDED = 50;
+
+/** A person in the garden of another. */
+interface Membership {
+  /** The owner. */
+  userId: string;
+  person: string;
+}
 
 /** Whom the owner of a garden lets in. */
 export class Members {
@@ -117,22 +126,31 @@ export class Members {
    * The membership of a person that has not ended. One whose time has passed ends for good: what was made for it does
    * not work again once the person is let in again.
    */
-  async openFor(
-    tx: Transaction,
-    { userId, person }: { userId: string; person: string },
-  ): Promise<MemberDocument | undefined> {
-    const { session, now } = tx;
-    const found = await this.#model.findOne({ account: person, userId }).session(session).lean();
-    if (!found || isOpen(found, now)) return found ?? undefined;
-    await this.#model.updateOne({ _id: found._id }, leftAt(now), { session });
-    await tx.emit(membershipEnded, { person, garden: userId });
+  async openFor(tx: Transaction, of: Membership): Promise<MemberDocument | undefined> {
+    const found = await this.find(of, tx.session);
+    if (!found || isOpen(found, tx.now)) return found ?? undefined;
+    await this.retire(tx, found);
     return undefined;
+  }
+
+  /** The record of a person, also of one whose time has passed. */
+  find({ userId, person }: Membership, session?: ClientSession): Promise<MemberDocument | null> {
+    const found = this.#model.findOne({ account: person, userId });
+    return found
+      .session(session ?? null)
+      .lean()
+      .exec();
+  }
+
+  /** Ends a membership, of which a record without the person stays. */
+  async retire(tx: Transaction, member: MemberDocument): Promise<void> {
+    await this.#model.updateOne({ _id: member._id }, leftAt(tx.now), { session: tx.session });
+    await announceEnd(tx, member);
   }
 
   /** Ends the membership of a person. @throws ApiError member_not_found */
   async endOf(tx: Transaction, person: string): Promise<void> {
-    const { session, userId } = tx;
-    const found = await this.#model.findOne({ account: person, userId }).session(session).lean();
+    const found = await this.find({ userId: tx.userId, person }, tx.session);
     if (!found) throw memberNotFound.error();
     await this.end(tx, idText(found._id));
   }
@@ -152,16 +170,19 @@ export class Members {
     const ended = await this.#model.findOneAndDelete({ _id: id, userId }, { session }).lean();
     if (!ended) throw memberNotFound.error();
     tx.audit({ action: 'member.ended', target: targetOf(ended) });
-    const { account: person } = ended;
-    if (person !== undefined) await tx.emit(membershipEnded, { person, garden: userId });
+    await announceEnd(tx, ended);
+  }
+
+  /** Requires that a person may join another garden. @throws ApiError member_limit_reached */
+  async requireGardenRoom({ session, now }: Transaction, person: string): Promise<void> {
+    const open = await this.#model.countDocuments(openFor(person, now)).session(session);
+    if (open >= MAX_GARDENS) throw memberLimitReached.error();
   }
 
   /** Requires that one who had ended may be let in again. @throws ApiError member_limit_reached */
   async #requireRoom(tx: Transaction, { account }: MemberDocument): Promise<void> {
     await this.#makeRoom(tx);
-    if (account === undefined) return;
-    const open = this.#model.countDocuments(openFor(account, tx.now)).session(tx.session);
-    if ((await open) >= MAX_GARDENS) throw memberLimitReached.error();
+    if (account !== undefined) await this.requireGardenRoom(tx, account);
   }
 
   /** Forgets the oldest that have ended. @throws ApiError member_limit_reached */
@@ -180,6 +201,13 @@ export class Members {
     const found = this.#model.find({ userId }).sort({ createdAt: -1, _id: -1 });
     return found.session(session ?? null).lean();
   }
+}
+
+async function announceEnd(
+  tx: Transaction,
+  { userId: garden, account: person }: MemberDocument,
+): Promise<void> {
+  if (person !== undefined) await tx.emit(membershipEnded, { person, garden });
 }
 
 function newSecret(): string {

@@ -6,10 +6,9 @@ import { HOUR_MS } from '../../src/core/time';
 import type { Transaction } from '../../src/data/writing/transaction';
 import type { Host } from '../../src/plugins/host';
 import type { Accounts } from '../accounts';
-import { membershipEnded } from './domain-events';
-import { invitationNotFound, MAX_GARDENS, memberLimitReached } from './errors';
+import { invitationNotFound } from './errors';
 import { Members, targetOf } from './members';
-import { authorOf, isOpen, leftAt, openFor, type MemberDocument, memberModel } from './model';
+import { authorOf, isOpen, openFor, type MemberDocument, memberModel } from './model';
 import { roleWith, scopesOf } from './roles';
 import type { GardenView } from './schema';
 
@@ -40,7 +39,7 @@ export class Memberships implements Gardens {
   /** Read for each request, so that it ends at once in every process. */
   async find(userId: string, person: string): Promise<Garden | undefined> {
     const [member, account] = await Promise.all([
-      this.#model.findOne({ account: person, userId }).lean(),
+      this.members.find({ userId, person }),
       this.#accounts.person(userId),
     ]);
     return this.#entered(member, account);
@@ -74,8 +73,7 @@ export class Memberships implements Gardens {
 
   /** Whether a garden lets a person in now. */
   async isMember(garden: string, person: string, session?: ClientSession): Promise<boolean> {
-    const found = this.#model.findOne({ account: person, userId: garden });
-    const member = await found.session(session ?? null).lean();
+    const member = await this.members.find({ userId: garden, person }, session);
     return member !== null && isOpen(member, new Date());
   }
 
@@ -131,7 +129,7 @@ export class Memberships implements Gardens {
     if (invited.account === person) return garden;
     const known = await this.members.openFor(tx, { userId, person });
     if (known) await this.#model.deleteOne({ _id: invited._id }, { session });
-    else await this.#requireRoom(tx);
+    else await this.members.requireGardenRoom(tx, person);
     const member = known ?? invited;
     const codeHash = hashOf(code);
     const $set = { role, until, codeHash, account: person, joinedAt: member.joinedAt ?? now };
@@ -144,16 +142,10 @@ export class Memberships implements Gardens {
   /** Leaves a garden. @throws ApiError garden_not_found */
   async leave(tx: Transaction, userId: string): Promise<void> {
     const { session, userId: person, now } = tx;
-    const found = await this.#model.findOne({ account: person, userId }).session(session).lean();
+    const found = await this.members.find({ userId, person }, session);
     if (!found || !isOpen(found, now)) throw gardenNotFound.error();
-    await this.#model.updateOne({ _id: found._id }, leftAt(now), { session });
     tx.audit({ action: 'member.left', target: targetOf(found), changes: { garden: userId } });
-    await tx.emit(membershipEnded, { person, garden: userId });
-  }
-
-  async #requireRoom({ session, userId: person, now }: Transaction): Promise<void> {
-    const open = await this.#model.countDocuments(openFor(person, now)).session(session);
-    if (open >= MAX_GARDENS) throw memberLimitReached.error();
+    await this.members.retire(tx, found);
   }
 
   /** To the hour, so that reads do not become writes. */
