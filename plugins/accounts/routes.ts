@@ -1,7 +1,7 @@
 import Joi from 'joi';
 
 import { fieldError, gardenNotFound, insufficientScope } from '../../src/core/errors';
-import { bindTo, roleRefused } from '../../src/core/gardens';
+import { bindTo, requireRole } from '../../src/core/gardens';
 import type { Binding, HeldToken } from '../../src/core/identity';
 import { TextStream } from '../../src/core/http/content';
 import { success } from '../../src/fields/joi';
@@ -41,8 +41,7 @@ export function routes(
     if (owner === undefined) return undefined;
     if (own && owner !== own.owner) throw gardenNotFound.error();
     const { garden, shared } = await bindTo(owner, person, gardens());
-    const beyond = scopes.find((scope) => shared?.scopes.has(scope) === false);
-    if (shared && beyond !== undefined) throw roleRefused(shared, beyond);
+    requireRole(shared, scopes);
     return garden;
   };
   return [

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ApiError, idempotencyConflict } from '../../src/core/errors';
+import { permits } from '../../src/core/gardens';
 import type { Account } from '../../src/core/identity';
 import { calendarOf, dayNumber, timeOfDay } from '../../src/core/time';
 import type { Page } from '../../src/fields/page';
@@ -112,7 +113,7 @@ export class PageContext {
   may(action: Action): boolean {
     if (this.sitter !== undefined && !OF_SITTERS.has(action)) return false;
     const scope = action === 'add' ? 'plants:write' : 'events:write';
-    return this.place.garden?.scopes.has(scope) ?? true;
+    return permits(this.place.garden, scope);
   }
 
   /** Whether an event may be taken back: a sitter takes back what they have logged. */

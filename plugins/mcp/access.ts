@@ -7,6 +7,7 @@ import {
   invalidToken,
   unauthorized,
 } from '../../src/core/errors';
+import { permits } from '../../src/core/gardens';
 import { bearerToken, type Principal } from '../../src/core/identity';
 import type { Operation } from '../../src/plugins/operation';
 import { requiredScopes } from '../../src/plugins/operation-facts';
@@ -43,7 +44,7 @@ export function scopeChallenge(
   if (!isOfToken || !isOfApp(ctx)) return undefined;
   const { garden } = principal;
   const wanted = new Set([...principal.scopes, ...requiredScopes(operation)]);
-  const scopes = [...wanted].filter((scope) => garden?.scopes.has(scope) !== false).join(' ');
+  const scopes = [...wanted].filter((scope) => permits(garden, scope)).join(' ');
   const headers = { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scopes}"` };
   return refusal(ctx, insufficientScope, { message: error.message, headers });
 }

@@ -33,6 +33,17 @@ export async function boundGarden(
   return found?.by.id === member ? found : null;
 }
 
+/** Whether the role of a person permits what a scope is for; in one's own garden nothing is withheld. */
+export function permits(garden: Garden | undefined, scope: string): boolean {
+  return garden === undefined || garden.scopes.has(scope);
+}
+
+/** @throws ApiError insufficient_scope for the first scope that the role of a person does not permit */
+export function requireRole(garden: Garden | undefined, scopes: readonly string[]): void {
+  const beyond = scopes.find((scope) => !permits(garden, scope));
+  if (garden && beyond !== undefined) throw roleRefused(garden, beyond);
+}
+
 /**
  * The error for what a role does not permit.
  *

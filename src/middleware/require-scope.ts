@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 
 import { featureNotAvailable, insufficientScope } from '../core/errors';
-import { roleRefused } from '../core/gardens';
+import { requireRole, roleRefused } from '../core/gardens';
 import { isBackend } from '../core/identity';
 import type { Feature, Operation } from '../plugins/operation';
 import { requiredScopes } from '../plugins/operation-facts';
@@ -22,9 +22,8 @@ export function requireScope(operation: Operation): Middleware {
     const { within, garden = within } = ctx.state;
     const scopes = within ? asMember : usual;
     // Before the token, for which no other scopes would help.
-    const beyond = scopes.find((scope) => garden?.scopes.has(scope) === false);
     if (garden && operation.of === 'person') throw roleRefused(garden);
-    if (garden && beyond !== undefined) throw roleRefused(garden, beyond);
+    requireRole(garden, scopes);
     const lacking = scopes.find((scope) => !held.has(scope));
     if (lacking !== undefined) {
       throw insufficientScope.error(`The token lacks the scope ${lacking}.`, {

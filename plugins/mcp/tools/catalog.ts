@@ -1,5 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/server';
 
+import { permits } from '../../../src/core/gardens';
 import type { Garden } from '../../../src/core/identity';
 import { success } from '../../../src/fields/joi';
 import type { Operation } from '../../../src/plugins/operation';
@@ -51,7 +52,7 @@ export class ToolCatalog {
     const key = [garden?.role, ...[...scopes].sort()].join(' ');
     const cached = this.#definitionsByScopes.get(key);
     if (cached) return cached;
-    const has = (scope: string) => scopes.has(scope) && garden?.scopes.has(scope) !== false;
+    const has = (scope: string) => scopes.has(scope) && permits(garden, scope);
     const definitions = [...this.#byName.values()]
       .filter(({ operation }) => !garden || operation.of === 'garden' || !readsGarden(operation))
       .filter(({ operation }) => requiredScopes(operation).every(has))

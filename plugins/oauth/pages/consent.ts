@@ -9,7 +9,7 @@ import { appTarget, scopesIn, type StateStore } from '../state/store';
 import { markup } from '../../pages';
 import { PageFault } from './texts';
 import type { BrowserRequest } from './browser-request';
-import { chosenGarden, gardenField, gardensOf } from './gardens';
+import { chosenGarden, chosenScopes, gardenField, gardensOf } from './gardens';
 
 /** How many authorized apps an account may have; beyond that the oldest ends. */
 const MAX_APPS = 100;
@@ -82,9 +82,7 @@ export async function answerConsent(
   if (!authorization) return;
   const { interaction, accountId, signedInAt } = authorization;
   const bound = await chosenGarden(store, accountId, form);
-  const scopes = authorization.scopes.filter(
-    (scope) => form.getAll('scope').includes(scope) && bound?.shared?.scopes.has(scope) !== false,
-  );
+  const scopes = chosenScopes(form, authorization.scopes, bound?.shared);
   const isAllowed = form.get('answer') === 'allow' && scopes.length > 0;
   const result = isAllowed
     ? {

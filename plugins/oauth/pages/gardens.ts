@@ -1,5 +1,5 @@
 import { ApiError, gardenNotFound } from '../../../src/core/errors';
-import { bindTo } from '../../../src/core/gardens';
+import { bindTo, permits } from '../../../src/core/gardens';
 import type { Binding, Garden, NamedGarden } from '../../../src/core/identity';
 import { type Html, markup } from '../../pages';
 import type { StateStore } from '../state/store';
@@ -53,6 +53,16 @@ export function gardenText(
   const garden = gardens.find(({ id }) => id === owner) ?? { id: owner, name: owner };
   const isOwn = owner === gardens[0]?.id;
   return [`${texts.garden}: ${isOwn ? texts.ownGarden : gardenLabel(garden)}`];
+}
+
+/** Those of some scopes that a form grants, and that the role of the person in a chosen garden permits. */
+export function chosenScopes(
+  form: URLSearchParams,
+  scopes: readonly string[],
+  shared: Garden | undefined,
+): string[] {
+  const ticked = form.getAll('scope');
+  return scopes.filter((scope) => ticked.includes(scope) && permits(shared, scope));
 }
 
 /**

@@ -10,7 +10,7 @@ import { markup } from '../../pages';
 import type { Parts } from '../endpoints/method';
 import { PageFault } from '../pages/texts';
 import type { BrowserRequest } from '../pages/browser-request';
-import { chosenGarden } from '../pages/gardens';
+import { chosenGarden, chosenScopes } from '../pages/gardens';
 import type { SignedIn } from '../pages/signed-in';
 import { endSessions } from '../state/sessions';
 import { type Outcome, TOKEN_DAYS } from './page';
@@ -73,9 +73,7 @@ async function makeToken(sent: Sent): Promise<Outcome> {
   const name = form.get('name') ?? '';
   if (tokenFields.name.validate(name).error) throw new PageFault('badTokenName');
   const bound = await chosenGarden(parts.store, account, form);
-  const scopes = personalScopes(request.api.scopes).filter(
-    (scope) => form.getAll('scope').includes(scope) && bound?.shared?.scopes.has(scope) !== false,
-  );
+  const scopes = chosenScopes(form, personalScopes(request.api.scopes), bound?.shared);
   if (scopes.length === 0) throw new PageFault('noScope');
   const days = TOKEN_DAYS.find((each) => String(each) === form.get('days')) ?? TOKEN_DAYS[0] ?? 1;
   const expiresIn = (days * DAY_MS) / 1000;
