@@ -1,9 +1,8 @@
 import { asUuid } from '../../src/core/ids';
 import type { Host } from '../../src/plugins/host';
-import { laneOf } from '../deliveries';
 import { CHANGED, changeOf, type Subscribers } from '../webhooks';
 import { reminderModel, TRIED_MS } from './model';
-import { channelOf } from './sender';
+import { laneFor } from './sender';
 
 /** The programs of people that are told of changes of their garden, or of one that is shared with them. */
 export function changeSubscribers(host: Host): Subscribers {
@@ -25,7 +24,7 @@ export function changeSubscribers(host: Host): Subscribers {
         if (!account) return [];
         const route = {
           userId,
-          webhookId: laneOf(channelOf(channel)),
+          webhookId: laneFor(channel),
           destinationId: asUuid(_id),
           dropAt: new Date(Date.now() + TRIED_MS),
         };

@@ -5,7 +5,7 @@ import { asUuid } from '../../src/core/ids';
 import { timesSince } from '../../src/core/time';
 import type { Host } from '../../src/plugins/host';
 import type { Job } from '../../src/plugins/plugin';
-import { type Deliveries, type Delivery, eventId, laneOf, newDelivery } from '../deliveries';
+import { type Deliveries, type Delivery, eventId, newDelivery } from '../deliveries';
 import {
   type ChannelName,
   clockModel,
@@ -15,7 +15,7 @@ import {
   type Span,
   TRIED_MS,
 } from './model';
-import { channelOf } from './sender';
+import { laneFor } from './sender';
 
 const NAME = 'reminders';
 /** How many reminders of large zones begin in a second: 100,000 within half an hour. */
@@ -26,6 +26,7 @@ const MAX_SECONDS = 10;
 const MOST_DUE = RATE * MAX_SECONDS;
 /** How many of each zone begin at once, so that no zone waits for a large one. */
 const FIRST = 50;
+
 /**
  * A job that begins the reminders of each minute, of all zones in turn: so many of each at once, and of what is left
  * as many as the rate allows. When interrupted, it is repeated, and begins none twice.
@@ -35,7 +36,7 @@ export function dueJob(host: Host, deliveries: Deliveries, channels: readonly Ch
   const clocks = host.model(clockModel);
   const lease = host.lease(NAME);
   const isSent = { active: true, events: DUE, channel: { $in: [...channels] } };
-  const lanes = channels.map((channel) => laneOf(channelOf(channel)));
+  const lanes = channels.map(laneFor);
   const read = () => clocks.findOne({ _id: NAME }).lean().exec();
 
   /** The zones with reminders, each with a person in it. */
@@ -119,7 +120,7 @@ function deliveryOf(
   return newDelivery({
     ...about,
     _id: eventId(_id, about, day),
-    webhookId: laneOf(channelOf(channel)),
+    webhookId: laneFor(channel),
     destinationId: _id,
     revision: 0,
     createdAt: now,

@@ -1,4 +1,4 @@
-import { createECDH, createPrivateKey, type KeyObject } from 'node:crypto';
+import { createECDH, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 
 import Joi from 'joi';
 
@@ -44,17 +44,15 @@ export class PushKeys {
   }
 
   async #stored(): Promise<string> {
-    const ecdh = createECDH(CURVE);
-    ecdh.generateKeys();
-    // Without its leading zeros, which the form below needs.
-    const privateKey = padded(ecdh.getPrivateKey()).toString('base64url');
+    const made = generateKeyPairSync('ec', { namedCurve: CURVE });
+    const { d: privateKey } = made.privateKey.export({ format: 'jwk' });
     const options = { upsert: true, returnDocument: 'after' } as const;
-    const made = this.#model.findOneAndUpdate(
+    const stored = this.#model.findOneAndUpdate(
       { _id: ID },
       { $setOnInsert: { privateKey } },
       options,
     );
-    return (await made.lean().orFail()).privateKey;
+    return (await stored.lean().orFail()).privateKey;
   }
 }
 
@@ -73,10 +71,6 @@ function keyOf(privateText: string): PushKey {
     publicKey: publicBytes.toString('base64url'),
     privateKey: createPrivateKey({ key: jwk, format: 'jwk' }),
   };
-}
-
-function padded(bytes: Buffer): Buffer {
-  return Buffer.concat([Buffer.alloc(32 - bytes.length), bytes]);
 }
 
 function isPrivateKey(text: string): boolean {

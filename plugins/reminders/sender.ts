@@ -1,11 +1,11 @@
 import type { Account, HeldToken } from '../../src/core/identity';
-import { asUuid, idText, newId } from '../../src/core/ids';
+import { asUuid, idText, newId, type StoredId } from '../../src/core/ids';
 import { ownOrigin } from '../../src/core/settings/public-origin';
 import { DAY_MS, HOUR_MS } from '../../src/core/time';
 import type { Host } from '../../src/plugins/host';
 import type { Accounts } from '../accounts';
 import { type Care, dueEvent } from '../care';
-import { type Channel, type Delivery, eventBody, type Outcome } from '../deliveries';
+import { type Channel, type Delivery, eventBody, laneOf, type Outcome } from '../deliveries';
 import type { Memberships } from '../members';
 import type { Means, Message, Result } from './channels/means';
 import { type ChannelName, DUE, type Reminder, reminderNotFound } from './model';
@@ -28,8 +28,13 @@ interface Dependencies {
 }
 
 /** The name of a channel among all that send. */
-export function channelOf(channel: ChannelName): string {
+function nameOf(channel: ChannelName): string {
   return `reminder_${channel}`;
+}
+
+/** The lane of the deliveries of a channel. */
+export function laneFor(channel: ChannelName): StoredId {
+  return laneOf(nameOf(channel));
 }
 
 /** Sends what is due when it is sent: nothing, if the care was done meanwhile. */
@@ -55,7 +60,7 @@ export class Sender {
   /** The channels to open: each is a lane of its own. */
   get channels(): Channel[] {
     return Array.from(this.#means.values(), (means) => ({
-      name: channelOf(means.channel),
+      name: nameOf(means.channel),
       concurrency: means.concurrency,
       paceMs: PACE_MS,
       longestPauseMs: HOUR_MS,
@@ -71,7 +76,7 @@ export class Sender {
     token: Pick<HeldToken, 'garden'>,
     id: string,
   ): Promise<{ sent: boolean; problem: string | null }> {
-    const found = await this.#reminders.find(userId, id, token);
+    const found = await this.#reminders.find({ userId }, id, token);
     if (!found) throw reminderNotFound.error();
     const means = this.#means.get(found.channel);
     const people = await this.#peopleOf(found);
@@ -84,7 +89,7 @@ export class Sender {
 
   async #send(means: Means, delivery: Delivery): Promise<Outcome | undefined> {
     const { destinationId: _id, userId, createdAt: at } = delivery;
-    const found = _id && (await this.#reminders.find(userId, asUuid(_id)));
+    const found = _id && (await this.#reminders.find({ userId }, asUuid(_id)));
     const people = found?.active ? await this.#peopleOf(found) : undefined;
     if (!found || !people) return undefined;
     const id = idText(delivery._id);

@@ -128,16 +128,14 @@ export class Reminders {
 
   /** @throws ApiError reminder_not_found, garden_not_found if it is not shared any more */
   async change(tx: Transaction, token: Bound, id: string, { active }: { active?: boolean }) {
-    const { session, userId } = tx;
-    const one = { _id: id, userId, ...openTo(token) };
-    const found = await this.#model.findOne(one).session(session).lean();
+    const found = await this.find(tx, id, token);
     if (!found) throw reminderNotFound.error();
     if (active === true) {
       await this.#requireMember(tx, found.garden);
       return this.#switchOn(tx, found);
     }
     if (active === undefined || !found.active) return reminder.toView(found);
-    await this.#model.updateOne({ _id: found._id }, { $set: { active } }, { session });
+    await this.#model.updateOne({ _id: found._id }, { $set: { active } }, { session: tx.session });
     tx.audit(actOn(found, 'changed', { active }));
     return reminder.toView({ ...found, active });
   }
@@ -152,9 +150,14 @@ export class Reminders {
   }
 
   /** One of a person, if it is open to the token. */
-  find(userId: string, _id: Reminder['_id'] | string, token: Bound = {}): Promise<Reminder | null> {
-    return this.#model
-      .findOne({ _id, userId, ...openTo(token) })
+  find(
+    { userId, session }: Tenant,
+    _id: Reminder['_id'] | string,
+    token: Bound = {},
+  ): Promise<Reminder | null> {
+    const found = this.#model.findOne({ _id, userId, ...openTo(token) });
+    return found
+      .session(session ?? null)
       .lean()
       .exec();
   }

@@ -1,7 +1,7 @@
 import type { SMTPServerOptions } from 'smtp-server';
 
 import { record, records } from '../../../test/support/client';
-import { resetClock, setClock } from '../../../test/support/clock';
+import { resetClock, runJobsAt, setClock } from '../../../test/support/clock';
 import { MailServer, refusal } from '../../../test/support/mail-server';
 import { startService } from '../../../test/support/program';
 import type { TestService, TestUser } from '../../../test/support/service';
@@ -40,12 +40,8 @@ function collection(name: string) {
   return service.app.database.connection.collection(name);
 }
 
-async function runAt(...moments: readonly string[]): Promise<void> {
-  for (const moment of moments) {
-    setClock(moment);
-    await service.runJob('reminders');
-    await service.runJob('webhook delivery');
-  }
+function runAt(...moments: readonly string[]): Promise<void> {
+  return runJobsAt(service, ['reminders', 'webhook delivery'], moments);
 }
 
 const made = () => service.user({ expiresInSeconds: 360 * 24 * 3600 });

@@ -3,7 +3,7 @@ import type { Response } from 'supertest';
 
 import { newId } from '../../../src/core/ids';
 import { record, records } from '../../../test/support/client';
-import { resetClock, setClock } from '../../../test/support/clock';
+import { resetClock, runJobsAt, setClock } from '../../../test/support/clock';
 import { anyId, anyInstant, bodyOf, expectError, faultsOf } from '../../../test/support/shapes';
 import { startService } from '../../../test/support/program';
 import type { TestService, TestUser } from '../../../test/support/service';
@@ -39,12 +39,8 @@ function collection(name: string) {
 }
 
 /** Runs the jobs at some moments. */
-async function runAt(...moments: readonly string[]): Promise<void> {
-  for (const moment of moments) {
-    setClock(moment);
-    await service.runJob('reminders');
-    await service.runJob('webhook delivery');
-  }
+function runAt(...moments: readonly string[]): Promise<void> {
+  return runJobsAt(service, ['reminders', 'webhook delivery'], moments);
 }
 
 async function thirsty(fields: object = {}, names: readonly string[] = ['Fern']) {

@@ -1,6 +1,6 @@
 import { backendOf } from '../../../test/support/backend';
 import { record, records } from '../../../test/support/client';
-import { resetClock, setClock } from '../../../test/support/clock';
+import { resetClock, runJobsAt, setClock } from '../../../test/support/clock';
 import { until } from '../../../test/support/processes';
 import {
   commandsDuring,
@@ -44,12 +44,8 @@ function collection(name: string) {
 }
 
 /** Runs the jobs at some moments. */
-async function runAt(...moments: readonly string[]): Promise<void> {
-  for (const moment of moments) {
-    setClock(moment);
-    await service.runJob('webhook tiers');
-    await service.runJob('webhook reminders');
-  }
+function runAt(...moments: readonly string[]): Promise<void> {
+  return runJobsAt(service, ['webhook tiers', 'webhook reminders'], moments);
 }
 
 /** The deliveries about an account, oldest first. */
