@@ -10,6 +10,7 @@ import {
 import { isDuplicateKey } from '../data/mongodb/errors';
 import type { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
+import { secretsOf } from '../plugins/operation-facts';
 import { ownerOf } from './state';
 import { isDryRun } from './validate';
 
@@ -64,8 +65,8 @@ export function idempotency(
       return { status: ctx.status, body: ctx.body as string };
     });
     if (!replayed) return;
-    const { secret } = operation;
-    if (secret && response.status < 400) requireWhole(response.body, [secret].flat());
+    const secrets = secretsOf(operation);
+    if (secrets.length > 0 && response.status < 400) requireWhole(response.body, secrets);
     ctx.set('Idempotent-Replayed', 'true');
     ctx.status = response.status;
     ctx.type = 'application/json';

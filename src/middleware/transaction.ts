@@ -8,6 +8,7 @@ import type { IdempotencyStore, StoredResponse } from '../data/idempotency/idemp
 import type { Transaction } from '../data/writing/transaction';
 import type { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
+import { secretsOf } from '../plugins/operation-facts';
 import { actingOf } from './authenticate';
 import { targetAccount } from './idempotency';
 import { isDryRun } from './validate';
@@ -57,9 +58,9 @@ export function transaction(
 }
 
 /** A response without the secret that is shown once. */
-function storable({ secret }: Operation, response: StoredResponse): StoredResponse {
-  if (secret === undefined) return response;
-  const secrets = [secret].flat();
+function storable(operation: Operation, response: StoredResponse): StoredResponse {
+  const secrets = secretsOf(operation);
+  if (secrets.length === 0) return response;
   const shown = (name: string, value: unknown): unknown =>
     secrets.includes(name) && value !== null ? undefined : value;
   return { ...response, body: JSON.stringify(JSON.parse(response.body), shown) };

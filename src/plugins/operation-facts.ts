@@ -26,6 +26,11 @@ export function requiredScopes({ access }: Pick<Operation, 'access'>): string[] 
   return access.and === undefined ? [access.scope] : [access.scope, access.and];
 }
 
+/** The fields of the response that are shown once. */
+export function secretsOf({ secret }: Pick<Operation, 'secret'>): readonly string[] {
+  return secret === undefined ? [] : [secret].flat();
+}
+
 /** Whether the header Garden matters; a call of the person that any token may make ignores it. */
 export function readsGarden({ of, access }: Pick<Operation, 'of' | 'access'>): boolean {
   return of === 'garden' || 'scope' in access;
