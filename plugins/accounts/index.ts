@@ -12,7 +12,7 @@ import { ACCOUNT_SCOPE } from './schema';
 export { tokenLimitReached, tokenNotFound } from './errors';
 export type { Accounts } from './accounts';
 export { isLost, type RevisionPosition, type RevisionStream } from './revision-stream';
-export { PREFERENCES } from './model';
+export { BINDING, PREFERENCES } from './model';
 export type { KeptData } from './personal-data';
 export {
   ACCOUNT_SCOPE,

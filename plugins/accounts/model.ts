@@ -94,7 +94,8 @@ export interface TokenDocument {
   garden?: Binding;
 }
 
-const BINDING = new Schema(
+/** The garden of a {@link Binding}. */
+export const BINDING = new Schema(
   { owner: { type: String, required: true }, member: { type: String } },
   { _id: false },
 );

@@ -2,6 +2,7 @@ import { Schema } from 'mongoose';
 
 import type { Binding } from '../../src/core/identity';
 import { sharedModel } from '../../src/data/model/models';
+import { BINDING } from '../accounts';
 
 /** A calendar address of an account. */
 export interface CalendarDocument {
@@ -22,9 +23,7 @@ export const calendarModel = sharedModel<CalendarDocument>(
     {
       _id: { type: String, required: true },
       userId: { type: String, required: true },
-      garden: {
-        type: new Schema({ owner: { type: String }, member: { type: String } }, { _id: false }),
-      },
+      garden: { type: BINDING },
       createdAt: { type: Date, required: true },
     },
     { collection: 'calendars' },
