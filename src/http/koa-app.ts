@@ -123,7 +123,7 @@ const requireTarget: Middleware = async (ctx, next) => {
   if (!/^[/*]/.test(ctx.url) && !URL.canParse(ctx.url)) {
     throw validationError.error('The request target is not a valid URL.');
   }
-  // Koa compares each parameter with all others.
+  // Koa compares each parameter with all others: 16 KB of them would take half a second.
   if (ctx.querystring.split('&', MAX_QUERY_PARAMETERS + 1).length > MAX_QUERY_PARAMETERS) {
     throw validationError.error(`The query must have at most ${MAX_QUERY_PARAMETERS} parameters.`);
   }
