@@ -68,7 +68,23 @@ export class Memberships implements Gardens {
       recordUse: () => {
         this.#recordUse(member, now);
       },
+      again: (session) => this.#again(member, session),
     };
+  }
+
+  /** The garden of the same membership. A person who left and was let in again has another. */
+  async #again(
+    { _id, account, linkHash }: MemberDocument,
+    session?: ClientSession,
+  ): Promise<Garden | undefined> {
+    const found = await this.#model
+      .findOne({ _id })
+      .session(session ?? null)
+      .lean();
+    if (found?.account !== account || found?.linkHash !== linkHash) return undefined;
+    return found
+      ? this.#entered(found, await this.#accounts.person(found.userId, session))
+      : undefined;
   }
 
   /** Whether a garden lets a person in now. */

@@ -105,6 +105,8 @@ export interface Garden {
   roleWith: (scope: string) => string | undefined;
   /** Records that the person was there. */
   recordUse: () => void;
+  /** Returns it as it is now; undefined once it is closed to the person. */
+  again: (session?: ClientSession) => Promise<Garden | undefined>;
 }
 
 /** The gardens that accounts share, which one plugin may provide. */

@@ -1,9 +1,12 @@
 import type { Context, Middleware } from 'koa';
+import type { ClientSession } from 'mongoose';
 
 import { gardenNotFound } from '../core/errors';
+import { requireRole } from '../core/gardens';
 import type { Gardens } from '../core/identity';
 import type { MongoHealth } from '../data/mongodb/mongo-health';
 import type { Operation } from '../plugins/operation';
+import { memberScopes } from '../plugins/operation-facts';
 import { callerOf } from './state';
 
 interface Dependencies {
@@ -28,8 +31,12 @@ export function garden(
     const id = ctx.headers['garden'] === undefined ? usual : idIn(ctx);
     if (token.garden && id !== usual) throw gardenNotFound.error();
     if (id !== account.id) {
-      const find = async () => (id === undefined ? undefined : gardens?.find(id, account.id));
-      const found = bound ?? (await mongo.failFast(find));
+      const find = async () => {
+        // A tool call has waited for its body since the token was checked.
+        if (bound) return bound.again();
+        return id === undefined ? undefined : gardens?.find(id, account.id);
+      };
+      const found = await mongo.failFast(find);
       if (!found) throw gardenNotFound.error();
       ctx.state[of === 'member' ? 'within' : 'garden'] = found;
       found.recordUse();
@@ -39,6 +46,26 @@ export function garden(
   // Shown by `audit routes`.
   const value = of === 'person' ? 'ownGarden' : 'garden';
   return Object.defineProperty(step, 'name', { value });
+}
+
+/**
+ * Finds the garden of a write once more, in its transaction: the membership may have ended, or its role changed,
+ * while the body arrived.
+ *
+ * @throws ApiError garden_not_found, or insufficient_scope
+ */
+export async function enterAgain(
+  operation: Operation,
+  { state }: Context,
+  session: ClientSession,
+): Promise<void> {
+  const name = state.within ? 'within' : 'garden';
+  const before = state[name];
+  if (!before) return;
+  const found = await before.again(session);
+  if (!found) throw gardenNotFound.error();
+  state[name] = found;
+  requireRole(found, memberScopes(operation));
 }
 
 /** The id in the header, percent-encoded beyond ASCII; undefined if there are several. */

@@ -4,7 +4,7 @@ import { featureNotAvailable, insufficientScope } from '../core/errors';
 import { requireRole, roleRefused } from '../core/gardens';
 import { isBackend } from '../core/identity';
 import type { Feature, Operation } from '../plugins/operation';
-import { requiredScopes } from '../plugins/operation-facts';
+import { memberScopes, requiredScopes } from '../plugins/operation-facts';
 import { callerOf, ownerOf } from './state';
 
 /**
@@ -14,13 +14,12 @@ import { callerOf, ownerOf } from './state';
  * @throws ApiError insufficient_scope
  */
 export function requireScope(operation: Operation): Middleware {
-  const { access } = operation;
   const usual = requiredScopes(operation);
-  const asMember = 'asMember' in access && access.asMember ? [access.asMember] : usual;
+  const asMember = memberScopes(operation);
   return async function requireScope(ctx, next) {
     const { scopes: held } = callerOf(ctx);
     const { within, garden = within } = ctx.state;
-    const scopes = within ? asMember : usual;
+    const scopes = garden ? asMember : usual;
     // Before the token, for which no other scopes would help.
     if (garden && operation.of === 'person') throw roleRefused(garden);
     requireRole(garden, scopes);

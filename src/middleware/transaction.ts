@@ -10,6 +10,7 @@ import type { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
 import { secretsOf } from '../plugins/operation-facts';
 import { actingOf } from './authenticate';
+import { enterAgain } from './garden';
 import { targetAccount } from './idempotency';
 import { isDryRun } from './validate';
 
@@ -33,10 +34,10 @@ export function transaction(
   const inner = compose(steps);
   const run: Middleware = async (ctx) => {
     const { state } = ctx;
-    const acting = actingOf(ctx);
     const userId = targetAccount(operation, ctx);
     const work = async (shared: Transaction): Promise<void> => {
-      const tx = shared.as(acting);
+      await enterAgain(operation, ctx, shared.session);
+      const tx = shared.as(actingOf(ctx));
       state.tx = tx;
       await inner(ctx, async () => undefined);
       if (audit !== undefined) tx.audit(actOf(audit, state.input.params));

@@ -26,6 +26,13 @@ export function requiredScopes({ access }: Pick<Operation, 'access'>): string[] 
   return access.and === undefined ? [access.scope] : [access.scope, access.and];
 }
 
+/** The scopes that a role needs in the garden of another, and a token for it. */
+export function memberScopes(operation: Pick<Operation, 'access' | 'of'>): string[] {
+  const { access, of } = operation;
+  const own = of === 'member' && 'asMember' in access ? access.asMember : undefined;
+  return own === undefined ? requiredScopes(operation) : [own];
+}
+
 /** The fields of the response that are shown once. */
 export function secretsOf({ secret }: Pick<Operation, 'secret'>): readonly string[] {
   return secret === undefined ? [] : [secret].flat();
