@@ -3,6 +3,7 @@ import { Accounts } from './accounts';
 import { tokenCommands } from './commands/token-commands';
 import { userCommands } from './commands/user-commands';
 import { accountClosed, reminderTimeChanged, tierChanged } from './domain-events';
+import { personalData } from './migrations/0001-personal-data';
 import { accountModel, tokenModel } from './model';
 import { ExpiringTokens } from './tokens/expiring-tokens';
 import { tokenLimitReached, tokenNotFound } from './errors';
@@ -40,6 +41,7 @@ const accounts = definePlugin<Accounts>({
     description: 'Tokens, export and deletion of an account.',
   },
   models: [accountModel, tokenModel],
+  migrations: [personalData],
   commands: (commandLine) => {
     tokenCommands(commandLine, accounts);
     userCommands(commandLine, accounts);

@@ -7,9 +7,9 @@ import { inRange, newestFirst, type Position } from '../../src/data/page';
 import type { Host } from '../../src/plugins/host';
 import type { Channel, Lane } from './channel';
 import type { Dispatcher } from './dispatcher';
-import { type Delivery, deliveryModel, keptUntil, laneOf } from './model';
+import { type Delivery, type deliveryModel, keptUntil } from './model';
 import type { Poster } from './poster';
-import { waitingFor } from './queue';
+import { DeliveryQueue, waitingFor } from './queue';
 
 /** How many deliveries one command deletes. */
 const CHUNK = 1000;
@@ -21,19 +21,20 @@ export class Deliveries {
   readonly poster: Poster;
   readonly #dispatcher: Dispatcher;
   readonly #deliveries;
-  /** The lanes of channels that have only one. */
-  readonly #single: StoredId[] = [];
 
-  constructor(host: Host, dispatcher: Dispatcher, poster: Poster) {
+  constructor(
+    host: Host,
+    model: typeof deliveryModel,
+    { dispatcher, poster }: { dispatcher: Dispatcher; poster: Poster },
+  ) {
     this.poster = poster;
     this.#dispatcher = dispatcher;
-    this.#deliveries = host.model(deliveryModel);
+    this.#deliveries = host.model(model);
   }
 
   /** Sends the deliveries of a channel from now on; returns its metrics. */
   open(channel: Channel): Reading[] {
-    if (!channel.lanes) this.#single.push(laneOf(channel.name));
-    return this.#dispatcher.open(channel);
+    return this.#dispatcher.open(channel, new DeliveryQueue(this.#deliveries));
   }
 
   /** Adds new deliveries in the transaction that causes them. */
@@ -125,14 +126,13 @@ export class Deliveries {
     await this.#deliveries.deleteMany({ ...waitingFor(lane), ...about }, { session });
   }
 
-  /** The lanes with deliveries, but for those of channels that have only one. */
+  /** The lanes with deliveries. */
   async lanes(): Promise<StoredId[]> {
     const found = await this.#deliveries.aggregate<{ _id: StoredId }>([
       { $sort: { webhookId: 1 } },
       { $group: { _id: '$webhookId' } },
     ]);
-    const single = new Set(this.#single.map(idText));
-    return found.map(({ _id }) => _id).filter((id) => !single.has(String(id)));
+    return found.map(({ _id }) => _id);
   }
 
   async countWaiting(lane: Id): Promise<number> {
@@ -170,12 +170,15 @@ export class Deliveries {
     }
   }
 
-  /** Deletes the deliveries of a closed account; those that wait for a backend once delivered. */
+  /** Lets the waiting deliveries of a closed account outlive it: each is deleted once delivered. */
+  async outlive(userId: string): Promise<void> {
+    const waiting = { ...ofAccount(userId), status: 'waiting' as const };
+    await this.#deliveries.updateMany(waiting, { $set: { isLast: true } });
+  }
+
+  /** Deletes the deliveries of an account, without those that outlive it. */
   async erase(userId: string): Promise<void> {
-    const all = ofAccount(userId);
-    while ((await this.#deleteSome({ ...all, webhookId: anyOf(this.#single) })) > 0);
-    await this.#deliveries.updateMany({ ...all, status: 'waiting' }, { $set: { isLast: true } });
-    while ((await this.#deleteSome(all)) > 0);
+    while ((await this.#deleteSome(ofAccount(userId))) > 0);
   }
 
   async #deleteSome(filter: QueryFilter<Delivery>, limit = CHUNK): Promise<number> {

@@ -29,6 +29,7 @@ const LEASE_MARGIN_MS = 500;
 /** A channel and what became of its deliveries in this process. */
 interface Open {
   channel: Channel;
+  queue: DeliveryQueue;
   outcomes: { delivered: number; failed: number; dropped: number };
 }
 
@@ -59,22 +60,20 @@ interface Turn {
 
 /** Sends due deliveries of all channels. One process at a time holds a lease, so none is sent twice at once. */
 export class Dispatcher {
-  readonly #queue: DeliveryQueue;
   readonly #poster: Poster;
   readonly #lease: Lease;
   readonly #open: Open[] = [];
 
-  constructor(host: Host, queue: DeliveryQueue, poster: Poster) {
-    this.#queue = queue;
+  constructor(host: Host, poster: Poster) {
     this.#poster = poster;
     // Earlier versions, which sent webhooks only, take turns with this one.
     this.#lease = host.lease('webhook deliveries');
   }
 
   /** Sends the deliveries of a channel too; returns its metrics. */
-  open(channel: Channel): Reading[] {
+  open(channel: Channel, queue: DeliveryQueue): Reading[] {
     const outcomes = { delivered: 0, failed: 0, dropped: 0 };
-    this.#open.push({ channel, outcomes });
+    this.#open.push({ channel, queue, outcomes });
     const { name } = channel;
     return [
       {
@@ -87,7 +86,7 @@ export class Dispatcher {
       {
         name: `${name}_oldest_waiting_seconds`,
         help: 'How long the oldest delivery that is to be sent has waited',
-        read: async () => this.#queue.oldestSeconds(await lanesOf(channel)),
+        read: async () => queue.oldestSeconds(await lanesOf(channel)),
       },
     ];
   }
@@ -103,8 +102,8 @@ export class Dispatcher {
   }
 
   async #isDue(): Promise<boolean> {
-    for (const { channel } of this.#open) {
-      for (const lane of await lanesOf(channel)) if (await this.#queue.isDue(lane)) return true;
+    for (const { channel, queue } of this.#open) {
+      for (const lane of await lanesOf(channel)) if (await queue.isDue(lane)) return true;
     }
     return false;
   }
@@ -162,9 +161,9 @@ export class Dispatcher {
   }
 
   async #fetchFor(turn: Turn, sending: Sending): Promise<void> {
-    const { channel, lane, limit, recipients, failed } = sending;
+    const { channel, queue, lane, limit, recipients, failed } = sending;
     if (lane.isResumed) {
-      await this.#queue.resume(lane);
+      await queue.resume(lane);
       await channel.resumed?.(lane);
     }
     // Only once all fetched before are being sent.
@@ -172,7 +171,7 @@ export class Dispatcher {
       turn.hasMore = true;
       return;
     }
-    const due = await this.#queue.due(lane, RECIPIENTS_PER_FETCH);
+    const due = await queue.due(lane, RECIPIENTS_PER_FETCH);
     const found = due
       .map((recipient) => ({ recipient, key: keyOf(recipient) }))
       .filter(({ key }) => !recipients.has(key) && !failed.has(key));
@@ -212,21 +211,21 @@ export class Dispatcher {
 
   /** Sends the next deliveries to a recipient, in order, until one fails. */
   async #sendSome(turn: Turn, sending: Sending, recipient: Recipient): Promise<void> {
-    const { channel, lane, outcomes, pace } = sending;
+    const { channel, queue, lane, outcomes, pace } = sending;
     if (!this.#mayContinue(turn)) return;
     await pace(() => sleep(channel.paceMs ?? PACE_MS));
-    const deliveries = await this.#queue.next(lane, recipient, DELIVERIES_PER_FETCH);
+    const deliveries = await queue.next(lane, recipient, DELIVERIES_PER_FETCH);
     for (const delivery of deliveries) {
       if (!lane.active || !this.#mayContinue(turn)) return;
       if (delivery.nextAttemptAt && delivery.nextAttemptAt.getTime() > Date.now()) {
-        await this.#queue.postpone(lane, delivery);
+        await queue.postpone(lane, delivery);
         return;
       }
       const outcome = isStale(delivery) ? 'dropped' : await this.#attempt(turn, sending, delivery);
       if (outcome === undefined) return;
       outcomes[outcome] += 1;
       if (outcome === 'failed') return;
-      if (outcome === 'dropped') await this.#queue.settle(channel, delivery, 'dropped');
+      if (outcome === 'dropped') await queue.settle(channel, delivery, 'dropped');
       if (delivery.spacedMs) {
         // Others may have been postponed since they were read.
         turn.hasMore = true;
@@ -239,14 +238,14 @@ export class Dispatcher {
   /** Returns undefined if the attempt was aborted, which says nothing about the receiver. */
   async #attempt(
     turn: Turn,
-    { channel, lane }: Sending,
+    { channel, queue, lane }: Sending,
     delivery: Delivery,
   ): Promise<keyof Open['outcomes'] | undefined> {
     const outcome = await channel.send(delivery, lane);
     if (outcome === undefined) return 'dropped';
     const isDelivered = outcome.error === null;
     if (!isDelivered && turn.stopping.aborted) return undefined;
-    await this.#queue.record(channel, lane, delivery, outcome);
+    await queue.record(channel, lane, delivery, outcome);
     await channel.recorded?.(delivery, outcome, lane);
     return isDelivered ? 'delivered' : 'failed';
   }

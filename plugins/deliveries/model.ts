@@ -52,28 +52,43 @@ export const delivery = defineRecord({
 });
 export type Delivery = Document<typeof delivery.fields>;
 
+const sharding = { oneShard: 'it is looked up by its id, lane or account, and lasts for days' };
 const waiting = { partialFilterExpression: { status: 'waiting' } };
 
+/** What is sent to backends, by webhooks. */
+export const webhookDeliveryModel = sharedModel<Delivery>(
+  'WebhookDelivery',
+  'it may belong to one account and to the backend of another, and may outlive the first',
+  sharding,
+  schemaIn('webhookDeliveries'),
+);
+
+/** What is sent to people. It is stored apart: 1.2.0 deletes what is of no webhook. */
 export const deliveryModel = sharedModel<Delivery>(
   'Delivery',
-  'it may belong to one account and to the backend of another, and may outlive the first',
-  { oneShard: 'it is looked up by its id, lane or account, and lasts for days' },
-  // Earlier versions sent webhooks only.
-  new Schema(delivery.paths, { collection: 'webhookDeliveries' })
-    // The list of a webhook, newest first, and its oldest finished deliveries.
-    .index({ webhookId: 1, createdAt: -1, _id: 1 })
-    // The accounts with due deliveries.
-    .index({ webhookId: 1, nextAttemptAt: 1, userId: 1 }, waiting)
-    // The waiting deliveries of an account, in order.
-    .index({ webhookId: 1, userId: 1, since: 1, revision: 1, createdAt: 1, _id: 1 }, waiting)
-    // The oldest waiting delivery.
-    .index({ webhookId: 1, createdAt: 1 }, waiting)
-    // Those that stand for all earlier ones.
-    .index({ webhookId: 1, userId: 1 }, { partialFilterExpression: { spacedMs: { $gt: 0 } } })
-    // The deliveries of an account, for export and deletion.
-    .index({ userId: 1, createdAt: 1 })
-    .index({ expiresAt: 1 }, { expireAfterSeconds: 0 }),
+  'the dispatcher finds what is due of all accounts',
+  sharding,
+  schemaIn('deliveries'),
 );
+
+function schemaIn(collection: string): Schema {
+  return (
+    new Schema(delivery.paths, { collection })
+      // The list of a webhook, newest first, and its oldest finished deliveries.
+      .index({ webhookId: 1, createdAt: -1, _id: 1 })
+      // The accounts with due deliveries.
+      .index({ webhookId: 1, nextAttemptAt: 1, userId: 1 }, waiting)
+      // The waiting deliveries of an account, in order.
+      .index({ webhookId: 1, userId: 1, since: 1, revision: 1, createdAt: 1, _id: 1 }, waiting)
+      // The oldest waiting delivery.
+      .index({ webhookId: 1, createdAt: 1 }, waiting)
+      // Those that stand for all earlier ones.
+      .index({ webhookId: 1, userId: 1 }, { partialFilterExpression: { spacedMs: { $gt: 0 } } })
+      // The deliveries of an account, for export and deletion.
+      .index({ userId: 1, createdAt: 1 })
+      .index({ expiresAt: 1 }, { expireAfterSeconds: 0 })
+  );
+}
 
 /** What is to be sent, and its place among what is sent about the account. */
 export type NewDelivery = Pick<

@@ -1,8 +1,9 @@
+import type { Model } from 'mongoose';
+
 import { asUuid, type StoredId } from '../../src/core/ids';
 import { DAY_MS } from '../../src/core/time';
-import type { Host } from '../../src/plugins/host';
 import type { Channel, Lane, Outcome } from './channel';
-import { type Delivery, deliveryModel } from './model';
+import type { Delivery } from './model';
 
 const FIRST_PAUSE_MS = 5000;
 /** How long finished deliveries are kept. */
@@ -21,8 +22,8 @@ export interface Recipient {
 export class DeliveryQueue {
   readonly #deliveries;
 
-  constructor(host: Host) {
-    this.#deliveries = host.model(deliveryModel);
+  constructor(deliveries: Model<Delivery>) {
+    this.#deliveries = deliveries;
   }
 
   /** Whether any delivery of a lane is due. */

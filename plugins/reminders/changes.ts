@@ -1,11 +1,12 @@
 import { asUuid } from '../../src/core/ids';
 import type { Host } from '../../src/plugins/host';
+import type { Deliveries } from '../deliveries';
 import { CHANGED, changeOf, type Subscribers } from '../webhooks';
 import { reminderModel, TRIED_MS } from './model';
 import { laneFor } from './sender';
 
 /** The programs of people that are told of changes of their garden, or of one that is shared with them. */
-export function changeSubscribers(host: Host): Subscribers {
+export function changeSubscribers(host: Host, deliveries: Deliveries): Subscribers {
   const reminders = host.model(reminderModel);
   const told = { active: true, events: CHANGED };
   return {
@@ -28,7 +29,8 @@ export function changeSubscribers(host: Host): Subscribers {
           destinationId: asUuid(_id),
           dropAt: new Date(Date.now() + TRIED_MS),
         };
-        return { userId: account.id, deliveries: [changeOf(_id, account, route)] };
+        const sent = [changeOf(_id, account, route)];
+        return { userId: account.id, deliveries: sent, through: deliveries };
       });
     },
   };

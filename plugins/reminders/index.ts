@@ -42,12 +42,12 @@ export default definePlugin<ActiveReminders>({
   tag: { name: 'Reminders', description: 'Reminders of due care, by e-mail, push, ntfy or a URL.' },
   setup: (host) => {
     const accounts = host.use(accountsPlugin);
-    const deliveries = host.use(deliveriesPlugin);
+    const { toPeople: deliveries } = host.use(deliveriesPlugin);
     const mail = host.use(mailPlugin);
     const members = host.use(membersPlugin);
     const keys = new PushKeys(host);
     const changes = host.use(webhooksPlugin);
-    changes.subscribe(changeSubscribers(host));
+    changes.subscribe(changeSubscribers(host, deliveries));
     const reminders = new Reminders({ host, deliveries, mail, members, changes });
     const email = emailMeans(mail);
     const means = [

@@ -23,6 +23,7 @@ const TURN_MS = 60_000;
 export interface Told {
   userId: string;
   deliveries: Delivery[];
+  through: Deliveries;
 }
 
 /** Some who are told of changes of accounts. */
@@ -58,15 +59,13 @@ export function changeOf(
 export class AccountChanges {
   readonly #host: Host;
   readonly #accounts: Accounts;
-  readonly #deliveries: Deliveries;
   readonly #progress;
   readonly #lease: Lease;
   readonly #subscribers: Subscribers[] = [];
 
-  constructor(host: Host, accounts: Accounts, deliveries: Deliveries) {
+  constructor(host: Host, accounts: Accounts) {
     this.#host = host;
     this.#accounts = accounts;
-    this.#deliveries = deliveries;
     this.#progress = host.model(progressModel);
     this.#lease = host.lease(CHANGES_JOB);
   }
@@ -113,7 +112,7 @@ export class AccountChanges {
     const people = await this.#accounts.lists.open(ids.filter((id) => !isBackend(id)));
     const told: Told[] = [];
     for (const each of this.#subscribers) told.push(...(await each.told(people)));
-    const tell = ({ deliveries }: Told) => this.#deliveries.replace(deliveries);
+    const tell = ({ through, deliveries }: Told) => through.replace(deliveries);
     await forEachTried(told, tell, { accountOf: ({ userId }) => userId });
   }
 

@@ -37,9 +37,9 @@ export default definePlugin<ChangesOfAccounts>({
   setup: (host) => {
     const accounts = host.use(accountsPlugin);
     const care = host.use(carePlugin);
-    const deliveries = host.use(deliveriesPlugin);
+    const { toBackends: deliveries } = host.use(deliveriesPlugin);
     const outbox = new Outbox(host, deliveries);
-    const changes = new AccountChanges(host, accounts, deliveries);
+    const changes = new AccountChanges(host, accounts);
     const webhooks = new Webhooks(host, deliveries, changes);
     const timedEvents = new TimedEvents({ host, accounts, care, deliveries, webhooks });
     accounts.data.keep({

@@ -225,6 +225,7 @@ export class Webhooks {
     return changed.map((account) => ({
       userId: account.id,
       deliveries: subscribed.map(({ _id }) => changeOf(_id, account)),
+      through: this.#deliveries,
     }));
   }
 

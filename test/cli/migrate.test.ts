@@ -4,6 +4,7 @@ import { CommandLine, resultOf } from './run';
 import { freshDatabase, LATER_MIGRATION, laterPlugins, startService } from '../support/program';
 
 const ALL = [
+  'accounts/0001-personal-data',
   'oauth/0001-assertions',
   'photos/0001-revisions',
   'plants/0001-revisions',

@@ -44,7 +44,7 @@ const COLLECTIONS = [...hostModels, ...pluginsUnderTest().flatMap(({ models = []
   .map(collectionOf)
   // Shared collections with documents of accounts, which are exported and deleted with the account.
   .concat('programs', 'sessions', 'waysToSignIn', 'webhooks', 'webhookDeliveries', 'calendars')
-  .concat('email', 'members', 'memberships', 'reminders');
+  .concat('email', 'members', 'memberships', 'reminders', 'deliveries');
 
 /** Creates a user with a record of every kind, stored responses included. */
 async function userWithEverything(id: string) {

@@ -86,7 +86,8 @@ export class Garden {
 }
 
 /** Collections that are written without a request, or by every request. */
-const WRITTEN_BY_ITSELF = /^(audit|pushKeys$|reminderClocks$|webhookClocks$|webhookDeliveries$)/;
+const WRITTEN_BY_ITSELF =
+  /^(audit|pushKeys$|reminderClocks$|webhookClocks$|webhookDeliveries$|deliveries$)/;
 
 /** What was stored at the last call, with MongoDB's own hash of it. */
 const lastStored = new WeakMap<TestService, { hash: string; texts: Record<string, string[]> }>();

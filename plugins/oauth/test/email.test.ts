@@ -108,7 +108,7 @@ async function recover(link: string, fields: Record<string, string> = {}): Promi
 
 /** How many mails wait to be sent. */
 async function waiting(userId: string): Promise<number> {
-  const deliveries = service.app.database.connection.collection('webhookDeliveries');
+  const deliveries = service.app.database.connection.collection('deliveries');
   return deliveries.countDocuments({ userId, status: 'waiting' });
 }
 
@@ -342,7 +342,7 @@ describe('a way back in', () => {
     const ada = await withAddress();
     const { connection } = service.app.database;
     const stored = async () => {
-      const counts = ['oauthState', 'webhookDeliveries'].map((each) =>
+      const counts = ['oauthState', 'deliveries'].map((each) =>
         connection.collection(each).countDocuments({ kind: { $ne: 'Budget' } }),
       );
       return Promise.all(counts);

@@ -501,7 +501,7 @@ test('a zone with one person does not wait for a large one', async () => {
     await thirsty({ timezone: 'Africa/Abidjan', remindAt: '07:01' }),
     'url',
   );
-  const begun = () => collection('webhookDeliveries').countDocuments({ userId: 'nobody' });
+  const begun = () => collection('deliveries').countDocuments({ userId: 'nobody' });
   const run = async (moment: string) => {
     setClock(moment);
     await service.runJob('reminders');
