@@ -18,7 +18,7 @@ export function routes(host: Host, accounts: Accounts, reminders: ActiveReminder
   });
   const view = async (
     account: Account,
-    tenant: Tenant,
+    person: { remindAt: string | null; tenant: Tenant },
     { id, name, scopes, expiresAt }: HeldToken,
     now: Date,
   ): Promise<ProfileView> => ({
@@ -26,8 +26,8 @@ export function routes(host: Host, accounts: Accounts, reminders: ActiveReminder
     tier: account.tier,
     timezone: account.timezone,
     language: account.language,
-    remindAt: account.remindAt,
-    reminders: await reminders.countActive(tenant),
+    remindAt: person.remindAt,
+    reminders: await reminders.countActive(person.tenant),
     ...(account.gardenName === null ? {} : { gardenName: account.gardenName }),
     now,
     today: calendarOf(account.timezone)(now),
@@ -54,7 +54,9 @@ export function routes(host: Host, accounts: Accounts, reminders: ActiveReminder
         description:
           'Read the account: today and now in the time zone of the person, the tier, its limits and their use, and the scopes of this token.',
       },
-      handler: ({ account, tenant, token, now }) => view(account, tenant, token, now),
+      handler: ({ account, caller: { id: userId, remindAt }, token, now }) =>
+        // Reminders are of the person, also in the garden of another.
+        view(account, { remindAt, tenant: { userId } }, token, now),
     }),
     write({
       method: 'PATCH',
@@ -72,8 +74,10 @@ export function routes(host: Host, accounts: Accounts, reminders: ActiveReminder
         description:
           "Set the person's time zone (IANA name), which determines what today is, their language, or their time of reminders (clear remindAt for none). Logged events keep their days.",
       },
-      handler: async ({ tx, token, body, now }) =>
-        view(await accounts.change(tx, body), tx, token, now),
+      handler: async ({ tx, token, body, now }) => {
+        const account = await accounts.change(tx, body);
+        return view(account, { remindAt: account.remindAt, tenant: tx }, token, now);
+      },
     }),
   ];
 }

@@ -2,7 +2,7 @@ import type { QueryFilter } from 'mongoose';
 
 import { Failures } from '../../src/core/each';
 import { asUuid } from '../../src/core/ids';
-import { timesSince } from '../../src/core/time';
+import { calendarOf, timeOfDay, timesSince } from '../../src/core/time';
 import type { Host } from '../../src/plugins/host';
 import type { Job } from '../../src/plugins/plugin';
 import { type Deliveries, type Delivery, eventId, newDelivery } from '../deliveries';
@@ -24,6 +24,8 @@ const RATE = 65;
 const MAX_SECONDS = 10;
 /** While so many are due, no more of large zones begin: those of other zones would wait for them. */
 const MOST_DUE = RATE * MAX_SECONDS;
+/** After all times of a day. */
+const MIDNIGHT = '24:00';
 /** How many of each zone begin at once, so that no zone waits for a large one. */
 const FIRST = 50;
 
@@ -53,8 +55,7 @@ export function dueJob(host: Host, deliveries: Deliveries, channels: readonly Ch
 
   /** Begins reminders of a span; returns what is left of it, if anything. */
   async function begin(span: Span, limit: number, now: Date): Promise<Span | undefined> {
-    const { day, from, to } = timesSince(span.zone, span.after, span.to);
-    const { zone: timezone, last } = span;
+    const { zone: timezone, day, from, to, last } = span;
     const times: QueryFilter<Reminder>[] = [
       { remindAt: { $gt: last?.remindAt ?? from, $lte: to } },
       ...(last ? [{ remindAt: last.remindAt, _id: { $gt: asUuid(last.id) } }] : []),
@@ -81,15 +82,15 @@ export function dueJob(host: Host, deliveries: Deliveries, channels: readonly Ch
     const limit = Math.ceil(Math.min(RATE * seconds, room) / Math.max(1, open.length));
     const isNew = minuteOf(after) !== minuteOf(now);
     for (const { zone, userId } of isNew ? await zones() : []) {
-      const span = { zone, after, to: now };
+      let spans: Span[];
       try {
-        timesSince(zone, after, now);
+        spans = spansOf(zone, after, now);
       } catch (error) {
         // This Node may not know the zone. One of its people stands for all.
         failures.add(error, userId);
         continue;
       }
-      left.push(...asList(await begin(span, FIRST, now)));
+      for (const span of spans) left.push(...asList(await begin(span, FIRST, now)));
     }
     for (const span of open) {
       left.push(...(limit > 0 ? asList(await begin(span, limit, now)) : [span]));
@@ -108,6 +109,15 @@ export function dueJob(host: Host, deliveries: Deliveries, channels: readonly Ch
       return isDue && lease.try(beginAll);
     },
   };
+}
+
+/** Late is better than never: those of the day before are sent for as long as one that fails would be. */
+function spansOf(zone: string, after: Date, now: Date): Span[] {
+  const today = timesSince(zone, after, now);
+  const since = new Date(Math.max(after.getTime(), now.getTime() - TRIED_MS));
+  const day = calendarOf(zone)(since);
+  const before = { day, from: timeOfDay(zone, since), to: MIDNIGHT };
+  return [...(day === today.day ? [] : [before]), today].map((span) => ({ zone, ...span }));
 }
 
 /** The delivery of a reminder on a day: always the same one. */

@@ -92,9 +92,10 @@ export const reminderModel = sharedModel<Reminder>(
 /** A part of a time zone's reminders that is yet to be sent. */
 export interface Span {
   zone: string;
-  /** The moments after which, and up to which, people are reminded. */
-  after: Date;
-  to: Date;
+  day: string;
+  /** The times of the day after which, and up to which, people are reminded. */
+  from: string;
+  to: string;
   /** The last one that was sent. */
   last?: { remindAt: string; id: Reminder['_id'] };
 }

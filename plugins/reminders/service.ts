@@ -118,7 +118,7 @@ export class Reminders {
         each.url === made.url,
     );
     if (same) return { ...(await this.#switchOn(tx, same, target)), secret: null };
-    if (all.length >= MAX_REMINDERS) throw reminderLimitReached.error();
+    if (all.length >= MAX_REMINDERS) await this.#makeRoom(tx, all);
     await this.#model.bulkWrite([{ insertOne: { document: made } }], { session });
     if (made.events.includes(CHANGED)) await this.#changes.begin(tx, made._id);
     // Without its address, which lets others send to it.
@@ -199,9 +199,11 @@ export class Reminders {
       return;
     }
     const failingSince = which.failingSince ?? now;
+    // Unless the person has switched it on meanwhile.
+    const same = { _id, failingSince: which.failingSince };
     const isTooLong = now.getTime() - failingSince.getTime() >= MAX_FAILING_MS;
     if (!isGone && !isTooLong) {
-      await this.#model.updateOne({ _id }, { $set: { failingSince, problem: error } });
+      await this.#model.updateOne(same, { $set: { failingSince, problem: error } });
       return;
     }
     const why = isGone
@@ -217,7 +219,7 @@ export class Reminders {
     const work = this.#host.transact(which.userId, async (tx) => {
       const { session } = tx;
       const $set = { active: false, ...failure };
-      const isOn = { _id: asUuid(which._id), active: true };
+      const isOn = { _id: asUuid(which._id), failingSince: which.failingSince, active: true };
       const { modifiedCount } = await this.#model.updateOne(isOn, { $set }, { session });
       if (modifiedCount > 0) tx.audit(actOn(which, 'switched_off'));
     });
@@ -230,6 +232,15 @@ export class Reminders {
     if (found.events.includes(CHANGED)) await this.#changes.begin(tx, found._id);
     if (!found.active) tx.audit(actOn(found, 'changed', { active: true }));
     return reminder.toView({ ...found, ...$set });
+  }
+
+  /** Deletes a reminder on a device that receives none any more. @throws ApiError reminder_limit_reached */
+  async #makeRoom({ session }: Transaction, all: readonly Reminder[]): Promise<void> {
+    const gone = all.find(
+      ({ channel, active, problem }) => channel === 'push' && !active && problem,
+    );
+    if (!gone) throw reminderLimitReached.error();
+    await this.#model.deleteOne({ _id: gone._id }, { session });
   }
 
   /** @throws ApiError email_not_available, email_not_confirmed */

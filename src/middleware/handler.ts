@@ -110,6 +110,7 @@ export function readCallOf(ctx: Context): ReadCall<unknown, string> {
   return {
     ...input,
     account: tx?.account ?? account,
+    caller: callerOf(ctx).account,
     token: tokenOf(ctx),
     acting: actingOf(ctx),
     tenant: tx ?? { userId: account.id },

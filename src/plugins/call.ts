@@ -13,7 +13,10 @@ interface Call<Names extends string> {
 
 /** What the handler of a read gets. */
 export interface ReadCall<Query, Names extends string> extends Call<Names> {
+  /** Whose garden it is. */
   account: Account;
+  /** The account of who calls. */
+  caller: Account;
   /** Who acts, for what is recorded outside of a write. */
   acting: Acting;
   /** Whose records to read. For If-Match it is the transaction of the write. */

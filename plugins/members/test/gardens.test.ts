@@ -74,14 +74,16 @@ test('an id beyond ASCII is percent-encoded in the header', async () => {
   await ben.delete(`/api/gardens/${encodeURIComponent(owner.id)}`).expect(200);
 });
 
-test('tier, limits, zone, day and language are those of the garden; the scopes those of the role', async () => {
+test('tier, limits, zone, day and language are those of the garden; the time of reminders is the caller’s', async () => {
   const owner = await service.user({ tier: 'free', timezone: 'Pacific/Kiritimati' });
+  await owner.patch('/api/account', { remindAt: '06:30' }).expect(200);
   await letIn(owner, ben, { role: 'carer' });
   const { token, ...account } = bodyOf(
     await ben.get('/api/account').set('Garden', owner.id).expect(200),
   );
   const { token: _own, ...own } = bodyOf(await owner.get('/api/account').expect(200));
-  expect({ ...account, now: anyInstant }).toEqual({ ...own, now: anyInstant });
+  // When a person is reminded is of nobody else.
+  expect({ ...account, now: anyInstant }).toEqual({ ...own, now: anyInstant, remindAt: '07:00' });
   expect(record(token)['scopes']).toEqual(
     expect.arrayContaining(['plants:read', 'insights:read', 'events:write']),
   );

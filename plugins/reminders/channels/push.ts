@@ -1,5 +1,6 @@
 import { sign } from 'node:crypto';
 
+import { idText } from '../../../src/core/ids';
 import { HOUR_MS } from '../../../src/core/time';
 import type { Deliveries } from '../../deliveries';
 import type { PushKeys } from '../push-keys';
@@ -8,8 +9,6 @@ import { GONE, type Means, type Message, POSTED_AT_ONCE } from './means';
 
 /** How long a push service keeps a message for a device that is off, in seconds. */
 const TTL_SECONDS = 12 * 3600;
-/** A message takes the place of an earlier one of its topic that was not received yet. */
-const TOPIC = 'care-due';
 /** How long a push service may recognize the program by the same token: at most a day. */
 const VALID_MS = 12 * HOUR_MS;
 /** A subscription is one of these no more. */
@@ -20,17 +19,19 @@ export function pushMeans({ poster }: Deliveries, keys: PushKeys, subject: strin
   return {
     channel: 'push',
     concurrency: POSTED_AT_ONCE,
-    send: async ({ url, p256dh, auth }, message) => {
+    send: async ({ _id, url, p256dh, auth }, message) => {
       const endpoint = url ?? '';
+      // A message takes the place of an earlier one of the same reminder. 32 characters at most (RFC 8030, 5.4).
+      const topic = idText(_id).replaceAll('-', '');
       const headers = {
         authorization: await authorization(endpoint),
         'content-encoding': 'aes128gcm',
         'content-type': 'application/octet-stream',
         ttl: String(TTL_SECONDS),
-        topic: TOPIC,
+        topic,
         urgency: 'normal',
       };
-      const body = encrypted(payloadOf(message), { p256dh: p256dh ?? '', auth: auth ?? '' });
+      const body = encrypted(payloadOf(message, topic), { p256dh: p256dh ?? '', auth: auth ?? '' });
       const outcome = await poster.post(endpoint, headers, body);
       return { ...outcome, isGone: GONE_STATUSES.includes(outcome.status ?? 0) };
     },
@@ -49,8 +50,8 @@ export function pushMeans({ poster }: Deliveries, keys: PushKeys, subject: strin
 }
 
 /** A declarative push message, which browsers without a worker can show too. */
-function payloadOf({ title, text, language, link }: Message): string {
-  const notification = { title, body: text, lang: language, navigate: link, tag: TOPIC };
+function payloadOf({ title, text, language, link }: Message, tag: string): string {
+  const notification = { title, body: text, lang: language, navigate: link, tag };
   return JSON.stringify({ web_push: 8030, notification });
 }
 

@@ -136,6 +136,61 @@ describe('a reminder', () => {
     expectError(conflict, 409, 'idempotency_conflict', new RegExp(String(id)));
   });
 
+  test('on a device that receives none any more makes room for another', async () => {
+    const user = await thirsty();
+    const gone = await remind(user, 'push');
+    for (let index = 1; index < 10; index += 1) await remind(user, 'ntfy');
+    const { subscription } = new Device(receiver);
+    expectError(
+      await user.post(PATH, { channel: 'push', subscription }),
+      403,
+      'reminder_limit_reached',
+    );
+    receiver.answer = () => 410;
+    await tested(user, gone.at);
+    receiver.answer = () => 201;
+    const { made } = await remind(user, 'push');
+    const ids = (await listed(user)).map(({ id }) => id);
+    expect(ids).toHaveLength(10);
+    expect(ids).toContain(made['id']);
+    expect(ids).not.toContain(gone.made['id']);
+    expectError(
+      await user.post(PATH, { channel: 'push', subscription }),
+      403,
+      'reminder_limit_reached',
+    );
+  });
+
+  test('on a device takes the place of none about another garden', async () => {
+    const [owner, user] = [await thirsty(), await thirsty()];
+    await letIn(owner, user);
+    const { device } = await remind(user, 'push');
+    const { subscription } = device;
+    await user.post(PATH, { channel: 'push', subscription, garden: owner.id }).expect(201);
+    await runAt('2037-01-02T06:59:00Z', '2037-01-02T07:00:00Z');
+    const { publicKey } = bodyOf(await user.get(`${PATH}/key`).expect(200));
+    const posted = receiver.take(device.path);
+    const tags = posted.map(async (each) => {
+      const { notification } = record(await device.received(each, String(publicKey)));
+      return record(notification)['tag'];
+    });
+    expect(new Set(await Promise.all(tags)).size).toBe(2);
+    expect(new Set(posted.map(({ headers }) => headers['topic'])).size).toBe(2);
+  });
+
+  test.each([
+    ['over midnight', '2037-01-02T23:50:00Z', '2037-01-03T00:10:00Z', 1],
+    ['for eleven hours', '2037-01-02T23:50:00Z', '2037-01-03T10:50:00Z', 1],
+    ['longer than one that fails is tried', '2037-01-02T23:50:00Z', '2037-01-03T12:00:00Z', 0],
+  ])('comes late if the server was down %s', async (_how, down, up, times) => {
+    const user = await thirsty({ remindAt: '23:55' });
+    const { take } = await remind(user, 'ntfy');
+    await runAt(down, up);
+    expect(take()).toHaveLength(times);
+    await runAt('2037-01-03T23:54:00Z', '2037-01-03T23:56:00Z', '2037-01-04T00:01:00Z');
+    expect(take()).toHaveLength(1);
+  });
+
   test('is refused beyond the tenth', async () => {
     const user = await thirsty();
     for (let n = 0; n < 10; n += 1) await remind(user, 'ntfy');
@@ -257,7 +312,7 @@ describe('what is sent', () => {
         body: 'Fern and Basil',
         lang: 'en',
         navigate: link,
-        tag: 'care-due',
+        tag: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
       },
     });
 
