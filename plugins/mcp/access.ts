@@ -22,12 +22,17 @@ export async function authenticate(ctx: Context, api: ProtocolApi): Promise<Prin
   try {
     return await api.authenticate(ctx);
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    const { kind } = error;
-    if (kind !== unauthorized && kind !== invalidToken) throw error;
-    // Apps renew an access token only after a 401.
-    throw refusal(ctx, kind === unauthorized || isOfApp(ctx) ? kind : tokenRefused, error);
+    throw tokenRefusal(ctx, error) ?? error;
   }
+}
+
+/** The response to an error of authentication; undefined for any other. */
+export function tokenRefusal(ctx: Context, error: unknown): ApiError | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  const { kind } = error;
+  if (kind !== unauthorized && kind !== invalidToken) return undefined;
+  // Apps renew an access token only after a 401.
+  return refusal(ctx, kind === unauthorized || isOfApp(ctx) ? kind : tokenRefused, error);
 }
 
 /**

@@ -18,7 +18,7 @@ import { isRecord } from '../../src/core/values';
 import type { Host } from '../../src/plugins/host';
 import { toolScopes } from '../../src/plugins/operation-facts';
 import type { ApiDescription, ProtocolApi } from '../../src/plugins/protocol-endpoint';
-import { authenticate, scopeChallenge } from './access';
+import { authenticate, scopeChallenge, tokenRefusal } from './access';
 import { allowedOriginsSetting, Origins } from './origins';
 import type * as Protocol from './protocol';
 import type { Reply } from './protocol/exchange';
@@ -110,6 +110,8 @@ export class Endpoint {
       message = await api.readJson(ctx);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
+      const refused = tokenRefusal(ctx, error);
+      if (refused) throw refused;
       if (error.kind === invalidJson) return errorReply(400, PARSE_ERROR, error.message);
       if (error.kind === validationError) return errorReply(400, INVALID_REQUEST, error.message);
       throw error;
@@ -139,7 +141,8 @@ export class Endpoint {
         : errorResult(storedError(json, tool), tool, args);
     } catch (error) {
       if (error instanceof ApiError) {
-        caller.challenge = scopeChallenge(error, tool.operation, caller);
+        caller.challenge =
+          tokenRefusal(ctx, error) ?? scopeChallenge(error, tool.operation, caller);
         return errorResult(error, tool, args);
       }
       // The package would send the message of the error to the caller.

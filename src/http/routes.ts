@@ -10,6 +10,7 @@ import { ApiError, methodNotAllowed, notFound, serviceUnavailable } from '../cor
 import { refuseBackend } from '../middleware/require-scope';
 import { bodyParserOf } from '../middleware/body-parser';
 import { recordedError } from '../middleware/client-error';
+import { enterBoundAgain } from '../middleware/garden';
 import { authentication, chainOf, type Services, toolChainOf } from '../middleware/chain';
 import { clientBudget } from '../middleware/limits/rate-limits';
 import { callerOf } from '../middleware/state';
@@ -132,6 +133,7 @@ function protocolApi(description: ApiDescription, services: Services): ProtocolA
     limitExport: concurrency.exports,
     readJson: async (ctx) => {
       await parseBody(ctx, done);
+      await enterBoundAgain(ctx);
       return ctx.request.body;
     },
     call: async (operation, given, ctx): Promise<CallResult> => {

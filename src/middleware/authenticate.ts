@@ -81,7 +81,7 @@ const GENUINE = {
   elsewhere: 'The token is only valid for the tool endpoint.',
 };
 
-function refusalOf(fault: TokenFault | undefined): ApiError {
+export function refusalOf(fault: TokenFault | undefined): ApiError {
   if (fault === undefined) {
     return unauthorized.error(undefined, { headers: { 'WWW-Authenticate': 'Bearer' } });
   }

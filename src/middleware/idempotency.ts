@@ -11,6 +11,7 @@ import { isDuplicateKey } from '../data/mongodb/errors';
 import type { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
 import { secretsOf } from '../plugins/operation-facts';
+import { enterAgain } from './garden';
 import { ownerOf } from './state';
 import { isDryRun } from './validate';
 
@@ -65,6 +66,7 @@ export function idempotency(
       return { status: ctx.status, body: ctx.body as string };
     });
     if (!replayed) return;
+    await enterAgain(operation, ctx);
     const secrets = secretsOf(operation);
     if (secrets.length > 0 && response.status < 400) requireWhole(response.body, secrets);
     ctx.set('Idempotent-Replayed', 'true');

@@ -1,7 +1,6 @@
 import type { Context, Middleware } from 'koa';
 import compose from 'koa-compose';
 
-import { gardenNotFound } from '../core/errors';
 import { isAccountGone } from '../core/identity';
 import type { Act } from '../data/audit/entry';
 import type { IdempotencyStore, StoredResponse } from '../data/idempotency/idempotency';
@@ -10,7 +9,7 @@ import type { WriteQueue } from '../data/writing/write-queue';
 import type { Operation } from '../plugins/operation';
 import { secretsOf } from '../plugins/operation-facts';
 import { actingOf } from './authenticate';
-import { enterAgain } from './garden';
+import { closed, enterAgain } from './garden';
 import { targetAccount } from './idempotency';
 import { isDryRun } from './validate';
 
@@ -74,12 +73,8 @@ function actOf(action: string, params: Readonly<Record<string, string>>): Act {
 }
 
 /** Turns the error for a missing account that is not the caller's into one about that account. */
-function missingTarget(
-  { account, params }: Operation,
-  { state }: Context,
-  error: unknown,
-): unknown {
+function missingTarget({ account, params }: Operation, ctx: Context, error: unknown): unknown {
+  if (!isAccountGone(error)) return error;
   const ofPath = account === undefined ? undefined : params?.[account];
-  const missing = ofPath ?? (state.garden && gardenNotFound);
-  return missing !== undefined && isAccountGone(error) ? missing.error() : error;
+  return ofPath?.error() ?? (ctx.state.garden ? closed(ctx) : error);
 }

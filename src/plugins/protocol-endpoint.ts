@@ -138,9 +138,9 @@ export interface ProtocolApi extends ApiDescription {
    */
   limitExport(ctx: Context, account: string, respond: () => Promise<void>): Promise<void>;
   /**
-   * Parses the body as JSON.
+   * Parses the body as JSON, and renews the garden to which the token is bound.
    *
-   * @throws ApiError invalid_json, unsupported_media_type, payload_too_large, or validation_error if
+   * @throws ApiError invalid_token if the garden was closed meanwhile; invalid_json, unsupported_media_type, payload_too_large, or validation_error if
    *   the structure of the body is too large
    */
   readJson(ctx: Context): Promise<unknown>;

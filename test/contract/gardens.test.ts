@@ -1,12 +1,14 @@
 import type { Operation } from '../../src/plugins/operation';
 import type { Ids } from '../support/operations';
-import { send } from '../support/raw';
+import { until as eventually } from '../support/processes';
+import { begin, send } from '../support/raw';
 import type { TestService, TestUser } from '../support/service';
 import { letIn } from '../support/sharing';
 import {
   everythingStored,
   Garden,
   operationRows,
+  readsBody,
   requiredScopes,
   startService,
   validRequest,
@@ -61,6 +63,7 @@ function codeOf({ body }: { body: string }): unknown {
 
 const rows = operationRows();
 const ofGardens = rows.filter(([, { of }]) => of === 'garden');
+const ofMembers = rows.filter(([, { of }]) => of === 'member');
 const ofPeople = rows.filter(([, { of, access }]) => of === 'person' && 'scope' in access);
 
 test('operations of gardens are those on plants and what hangs on them, and on reading the account', () => {
@@ -69,7 +72,7 @@ test('operations of gardens are those on plants and what hangs on them, and on r
   expect(ofPeople.filter(([, { path }]) => OF_GARDENS.test(path))).toEqual([]);
 });
 
-test.each([...ofGardens, ...ofPeople, ...rows.filter(([, { of }]) => of === 'member')])(
+test.each([...ofGardens, ...ofPeople, ...ofMembers])(
   '%s is 404 to a person who is not let in, as for an account that there is not',
   async (_name, operation) => {
     const before = await everythingStored(service);
@@ -134,5 +137,35 @@ test.each(ofGardens.filter(([, { path }]) => !FIXTURES.test(path)))(
     const again = await call(operation, person, ada.id, { ...key, 'If-None-Match': etag });
     expect([again.status, codeOf(again)]).toEqual([404, 'garden_not_found']);
     expect(again.headers).not.toHaveProperty('etag');
+  },
+);
+
+const withBody = [...ofGardens, ...ofMembers].filter(
+  ([, operation]) => readsBody(operation) && !FIXTURES.test(operation.path),
+);
+
+test.each(withBody)(
+  '%s is refused if its body arrives when the membership has ended',
+  async (_name, operation) => {
+    const person = await service.user();
+    ids = await garden.ids();
+    const id = await letIn(ada, person, { role: 'gardener' });
+    const { method, path, body = {} } = validRequest(operation, ids);
+    const finish = begin(service.url, method, path, {
+      headers: {
+        Authorization: `Bearer ${person.token}`,
+        Garden: encodeURIComponent(ada.id),
+        'Content-Type': 'application/json',
+      },
+      body: JSON.stringify(body),
+    });
+    const members = service.app.database.connection.db?.collection('members');
+    const seen = { account: person.id, lastSeenAt: { $ne: null } };
+    await eventually(async () => (await members?.countDocuments(seen)) === 1);
+    await ada.delete(`/api/account/members/${id}`).expect(200);
+    const before = await everythingStored(service);
+    const answer = await finish();
+    expect([answer.status, codeOf(answer)]).toEqual([404, 'garden_not_found']);
+    expect(await everythingStored(service)).toEqual(before);
   },
 );

@@ -51,7 +51,12 @@ export {
 export { countRefusals } from '../../src/http/server';
 export { closeHttpServer, createHttpServer } from '../../src/http/server';
 export { LoaderError, PLUGINS_FOLDER, loadPlugins } from '../../src/plugins/loader';
-export { isConditional, operationName, requiredScopes } from '../../src/plugins/operation-facts';
+export {
+  isConditional,
+  operationName,
+  readsBody,
+  requiredScopes,
+} from '../../src/plugins/operation-facts';
 export { write } from '../../src/plugins/operation';
 export { acquireServers } from '../../src/servers';
 export { builtProgram } from './built';

@@ -1,5 +1,6 @@
 import { Agent, request, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 import { withoutDetails } from './bodies';
 import { IDLE_MS } from './client';
@@ -49,6 +50,37 @@ export function send(
   });
 }
 
+/** Sends all but the end of a request, like {@link send}; the function that it returns sends the rest. */
+export function begin(
+  url: string,
+  method: string,
+  path: string,
+  { headers = {}, body }: { headers?: Record<string, string>; body: string },
+): () => Promise<RawAnswer> {
+  const length = String(Buffer.byteLength(body));
+  const sent = request(url, {
+    method,
+    path,
+    headers: { ...headers, 'Content-Length': length },
+    agent: false,
+  });
+  const answered = new Promise<RawAnswer>((resolve, reject) => {
+    sent.on('response', (response) => {
+      const { statusCode: status = 0, headers: of } = response;
+      text(response).then((whole) => {
+        resolve({ status, headers: of, body: whole });
+      }, reject);
+    });
+    sent.on('error', reject);
+  });
+  answered.catch(() => undefined);
+  sent.write(body.slice(0, -1));
+  return () => {
+    sent.end(body.slice(-1));
+    return answered;
+  };
+}
+
 /** Sends bytes unchanged, and reads until the server closes the connection. */
 export function exchange(url: string, ...parts: (string | Buffer)[]): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
@@ -64,9 +96,9 @@ export function exchange(url: string, ...parts: (string | Buffer)[]): Promise<Ra
   });
 }
 
-function parse(text: string): RawAnswer {
-  const end = text.indexOf('\r\n\r\n');
-  const [statusLine = '', ...lines] = text.slice(0, end).split('\r\n');
+function parse(whole: string): RawAnswer {
+  const end = whole.indexOf('\r\n\r\n');
+  const [statusLine = '', ...lines] = whole.slice(0, end).split('\r\n');
   const headers = lines.map((line) => {
     const colon = line.indexOf(':');
     return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
@@ -74,7 +106,7 @@ function parse(text: string): RawAnswer {
   return {
     status: Number(/^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1]),
     headers: Object.fromEntries(headers),
-    body: text.slice(end + 4),
+    body: whole.slice(end + 4),
   };
 }
 

@@ -18,6 +18,8 @@ interface PressOptions {
   /** Whether redirects are followed. */
   follow?: boolean;
   headers?: Record<string, string>;
+  /** What happens before the end of the form arrives. */
+  late?: () => Promise<unknown>;
 }
 
 export async function gardener(service: TestService): Promise<Gardener> {
@@ -38,7 +40,7 @@ export function pressIn(
   browser: Browser,
   page: Page,
   action: string,
-  { of = '', fields = {}, follow = true, headers = {} }: PressOptions = {},
+  { of = '', fields = {}, follow = true, headers = {}, late }: PressOptions = {},
 ): Promise<Page> {
   const form = formsOf(page.text).find(
     (each) => each.includes(`name="action" value="${action}"`) && each.includes(of),
@@ -47,7 +49,27 @@ export function pressIn(
   const body = new URLSearchParams({ action, ...fields });
   for (const [, name = '', value = ''] of form.matchAll(HIDDEN)) body.append(name, value);
   const [, path = ''] = /action="([^"]*)"/.exec(form) ?? [];
-  return browser.go(path, { method: 'POST', body, follow, headers });
+  if (!late) return browser.go(path, { method: 'POST', body, follow, headers });
+  const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const streamed = { body: slowly(body.toString(), late), duplex: 'half' as const };
+  return browser.go(path, {
+    method: 'POST',
+    ...streamed,
+    follow,
+    headers: { ...headers, ...type },
+  });
+}
+
+/** A body whose last character comes after something else. */
+function slowly(body: string, late: () => Promise<unknown>): ReadableStream {
+  return new ReadableStream({
+    start: async (stream) => {
+      stream.enqueue(Buffer.from(body.slice(0, -1)));
+      await late();
+      stream.enqueue(Buffer.from(body.slice(-1)));
+      stream.close();
+    },
+  });
 }
 
 const HIDDEN = /<input type="hidden" name="([^"]*)" value="([^"]*)"/g;

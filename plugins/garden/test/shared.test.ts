@@ -107,6 +107,16 @@ test('who is not, or no longer, let in gets a sentence', async () => {
   expect(await eventsOf(id)).toEqual([]);
 });
 
+test('a form whose end arrives when the membership is over changes nothing', async () => {
+  const id = await plant();
+  const member = await letIn(ada, ben, { role: 'carer' });
+  const page = await ben.open(`/gardens/${ada.id}`);
+  const late = () => ada.delete(`/api/account/members/${member}`).expect(200);
+  const answer = await ben.press(page, 'done', { late });
+  expect([answer.status, answer.text.includes('no longer, open to you')]).toEqual([404, true]);
+  expect(await eventsOf(id)).toEqual([]);
+});
+
 test('after signing in a person comes back to the shared garden, whatever its owner is called', async () => {
   const owner = await service.user({ id: `吉田 ${ada.id}` });
   await letIn(owner, ben);

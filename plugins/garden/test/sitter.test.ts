@@ -231,6 +231,21 @@ test('a link that was ended is over at once in every process, in the middle of a
   }
 });
 
+test.each([
+  ['has expired', (until: number) => Promise.resolve(setClock(until))],
+  ['was ended', (_until: number, id: string) => ada.delete(`${MEMBERS}/${id}`).expect(200)],
+])('a form whose end arrives when the link %s changes nothing', async (_how, end) => {
+  const id = await plant();
+  const until = Date.now() + 60_000;
+  const { id: member, path } = await link({ until: new Date(until).toISOString() });
+  const page = await browser.go(path);
+  const late = () => end(until, member);
+  const answer = await press(page, 'done', { late });
+  expect([answer.status, answer.text.includes('no longer, work')]).toEqual([404, true]);
+  expect(answer.text).not.toContain('Fern');
+  expect(await eventsOf(id)).toHaveLength(1);
+});
+
 test('its secret is no token, and no code', async () => {
   const { path } = await link();
   const secret = path.split('/').at(-1) ?? '';
