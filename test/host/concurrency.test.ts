@@ -5,7 +5,12 @@ import type { Context } from 'koa';
 
 import { concurrency, concurrencyLimit } from '../../src/middleware/limits/concurrency';
 import { backendOf } from '../support/backend';
-import { expectError } from '../support/shapes';
+import { records } from '../support/client';
+import { until } from '../support/processes';
+import { begin } from '../support/raw';
+import { several } from '../support/several';
+import { bodyOf, expectError } from '../support/shapes';
+import { letIn } from '../support/sharing';
 import type { TestService, TestUser } from '../support/service';
 import { startService, storeLargest } from '../support/program';
 
@@ -31,9 +36,12 @@ function takeNoMore(): void {
   for (const response of untaken.splice(0)) response.destroy();
 }
 
-/** Requests a path as a user, and does not read the response. */
-async function leaveUntaken(user: TestUser, path: string): Promise<void> {
-  const headers = { authorization: `Bearer ${user.token}` };
+/** Requests a path as a user, in the garden of another if one is given, and does not read the response. */
+async function leaveUntaken(user: TestUser, path: string, garden?: TestUser): Promise<void> {
+  const headers = {
+    authorization: `Bearer ${user.token}`,
+    ...(garden && { garden: garden.id }),
+  };
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     get(`${service.url}${path}`, { headers, agent: false }, resolve).once('error', reject);
   });
@@ -61,6 +69,36 @@ test('if clients of an account do not read their responses, only that account ha
   expect(isAnswered).toBe(false);
   takeNoMore();
   expect(await waiting).toBe(200);
+});
+
+test('members of a garden that do not read their responses do not make its owner wait', async () => {
+  const ben = await service.user();
+  await letIn(ada, ben);
+  await several(MAX_READS, () => leaveUntaken(ben, '/api/plants', ada));
+  await leaveUntaken(ben, '/api/export', ada);
+  await ada.get('/api/locations').expect(200);
+  await ada.get('/api/export').expect(200);
+});
+
+test('an import of a member whose body does not arrive does not make the owner wait', async () => {
+  const ben = await service.user();
+  const id = await letIn(ada, ben, { role: 'gardener' });
+  const plants = { plants: [{ name: 'Fern' }] };
+  const finish = begin(service.url, 'POST', '/api/import?dryRun=true', {
+    headers: {
+      Authorization: `Bearer ${ben.token}`,
+      'Content-Type': 'application/json',
+      Garden: ada.id,
+    },
+    body: JSON.stringify(plants),
+  });
+  const seen = async () =>
+    records(bodyOf(await ada.get('/api/account/members').expect(200))['items']).some(
+      (each) => each['id'] === id && each['lastSeenAt'] !== null,
+    );
+  await until(seen);
+  await ada.post('/api/import?dryRun=true', plants).expect(200);
+  expect((await finish()).status).toBe(200);
 });
 
 test('a client that disconnects leaves the queue', async () => {

@@ -2,7 +2,7 @@ import type { Context, Middleware } from 'koa';
 import pLimit, { type LimitFunction } from 'p-limit';
 
 import { serviceUnavailable } from '../../core/errors';
-import { ownerOf } from '../state';
+import { callerOf } from '../state';
 
 /** How long a call may wait. */
 const MAX_WAIT_MS = 10_000;
@@ -73,9 +73,9 @@ export function concurrencyLimit({ perAccount, total, maxSendMs }: Limits): Conc
   };
 }
 
-/** Limits the concurrent calls of operations, by the account whose data they are about. */
+/** Limits the concurrent calls of operations, by caller: no member of a garden makes its owner wait. */
 export function concurrency(limit: ConcurrencyLimit): Middleware {
   return function concurrency(ctx, next) {
-    return limit(ctx, ownerOf(ctx).id, next);
+    return limit(ctx, callerOf(ctx).account.id, next);
   };
 }
