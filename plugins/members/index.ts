@@ -22,8 +22,8 @@ export default definePlugin<Memberships>({
   tag: { name: 'Shared gardens', description: 'Who may open the garden of another.' },
   setup: (host) => {
     const accounts = host.use(accountsPlugin);
-    for (const kept of keptData(host)) accounts.data.keep(kept);
     const memberships = new Memberships(host, accounts);
+    for (const kept of keptData(host, memberships.members)) accounts.data.keep(kept);
     return {
       exports: memberships,
       gardens: memberships,

@@ -167,10 +167,10 @@ export class Members {
   /** Ends a membership, or withdraws an invitation. @throws ApiError member_not_found */
   async end(tx: Transaction, id: string): Promise<void> {
     const { session, userId } = tx;
-    const ended = await this.#model.findOneAndDelete({ _id: id, userId }, { session }).lean();
+    const ended = await this.#model.findOne({ _id: id, userId }).session(session).lean();
     if (!ended) throw memberNotFound.error();
     tx.audit({ action: 'member.ended', target: targetOf(ended) });
-    await announceEnd(tx, ended);
+    await this.#forget(tx, [ended]);
   }
 
   /** Requires that a person may join another garden. @throws ApiError member_limit_reached */
@@ -187,14 +187,30 @@ export class Members {
 
   /** Forgets the oldest that have ended. @throws ApiError member_limit_reached */
   async #makeRoom(tx: Transaction): Promise<void> {
-    const { session, now } = tx;
     const all = await this.#of(tx);
-    const ended = all.filter((each) => !isOpen(each, now));
+    const ended = all.filter((each) => !isOpen(each, tx.now));
     if (all.length - ended.length >= MAX_MEMBERS) throw memberLimitReached.error();
-    const forgotten = ended.slice(MAX_ENDED).map(({ _id }) => _id);
-    if (forgotten.length > 0) {
-      await this.#model.deleteMany({ _id: { $in: forgotten } }, { session });
-    }
+    await this.#forget(tx, ended.slice(MAX_ENDED));
+  }
+
+  /** Ends all memberships of the garden of `tx`, and withdraws its invitations. */
+  async endAll(tx: Transaction): Promise<void> {
+    await this.#forget(tx, await this.#of(tx));
+  }
+
+  /** Ends all memberships of the person of `tx`. */
+  async leaveAll(tx: Transaction): Promise<void> {
+    const { session, userId: account } = tx;
+    const found = await this.#model.find({ account }).session(session).lean();
+    for (const each of found) await this.retire(tx, each);
+  }
+
+  /** Deletes the records of members. */
+  async #forget(tx: Transaction, members: readonly MemberDocument[]): Promise<void> {
+    if (members.length === 0) return;
+    const _id = { $in: members.map((member) => member._id) };
+    await this.#model.deleteMany({ _id }, { session: tx.session });
+    for (const each of members) await announceEnd(tx, each);
   }
 
   #of({ userId, session }: { userId: string; session?: Transaction['session'] }) {

@@ -1,10 +1,11 @@
 import type { Host } from '../../src/plugins/host';
 import type { KeptData } from '../accounts';
-import { leftAt, memberModel } from './model';
+import type { Members } from './members';
+import { memberModel } from './model';
 import { viewOf } from './schema';
 
 /** What is exported and deleted with the account of an owner, and with that of a member. */
-export function keptData(host: Host): KeptData[] {
+export function keptData(host: Host, sharing: Members): KeptData[] {
   const members = host.model(memberModel);
   return [
     {
@@ -14,9 +15,7 @@ export function keptData(host: Host): KeptData[] {
         const found = await members.find({ userId }).sort({ createdAt: 1 }).lean();
         yield found.map(viewOf);
       },
-      delete: async ({ session, userId }) => {
-        await members.deleteMany({ userId }, { session });
-      },
+      delete: (tx) => sharing.endAll(tx),
     },
     {
       name: 'memberships',
@@ -25,9 +24,7 @@ export function keptData(host: Host): KeptData[] {
         const found = await members.find({ account }).sort({ joinedAt: 1 }).lean();
         yield found.map((member) => ({ ...viewOf(member), garden: member.userId }));
       },
-      delete: async ({ session, userId: account, now }) => {
-        await members.updateMany({ account }, leftAt(now), { session });
-      },
+      delete: (tx) => sharing.leaveAll(tx),
     },
   ];
 }

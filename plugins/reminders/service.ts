@@ -172,14 +172,14 @@ export class Reminders {
     await this.#model.deleteMany({ userId, garden }, { session });
   }
 
-  /** What is exported and deleted with an account, and deleted with a garden. */
+  /** What is exported and deleted with an account. */
   get kept(): KeptData {
     return {
       name: 'reminders',
       count: (userId) => this.#model.countDocuments({ userId }).exec(),
       export: (userId) => this.#export(userId),
       delete: async ({ session, userId }) => {
-        await this.#model.deleteMany({ $or: [{ userId }, { garden: userId }] }, { session });
+        await this.#model.deleteMany({ userId }, { session });
       },
     };
   }
