@@ -91,8 +91,11 @@ export function routes(members: Members, memberships: Memberships): Operation[] 
       countsFailures: invitationNotFound,
       notConditional: 'its owner names the garden',
       response: { status: 200, schema: garden, description: 'The garden' },
-      errors: [invitationNotFound, memberLimitReached],
-      handler: ({ tx, body }) => memberships.join(tx, body.code),
+      errors: [invitationNotFound, memberLimitReached, gardenNotFound],
+      handler: ({ tx, token, body }) => {
+        if (token.garden) throw gardenNotFound.error();
+        return memberships.join(tx, body.code);
+      },
     }),
     read({
       path: '/api/gardens',

@@ -3,6 +3,7 @@ import type { Ids } from '../support/operations';
 import { until as eventually } from '../support/processes';
 import { begin, send } from '../support/raw';
 import type { TestService, TestUser } from '../support/service';
+import { bodyOf } from '../support/shapes';
 import { letIn } from '../support/sharing';
 import {
   everythingStored,
@@ -28,6 +29,9 @@ let service: TestService;
 let ada: TestUser;
 let stranger: TestUser;
 const members = new Map<string, TestUser>();
+/** Tokens of the gardener, for their own garden and for that of Ada. */
+let own: string;
+let bound: string;
 let garden: Garden;
 let ids: Ids;
 
@@ -41,15 +45,28 @@ beforeAll(async () => {
     await letIn(ada, person, { role });
     members.set(role, person);
   }
+  const gardener = members.get('gardener') ?? stranger;
+  const tokenFor = async (owner: TestUser, scopes: readonly string[]) => {
+    const wanted = { name: 'Script', scopes, garden: owner.id };
+    const made = bodyOf(await gardener.post('/api/account/tokens', wanted).expect(201));
+    return String(made['token']);
+  };
+  own = await tokenFor(gardener, [...(SCOPES['gardener'] ?? []), 'account']);
+  bound = await tokenFor(ada, SCOPES['gardener'] ?? []);
 });
 afterAll(() => service.close());
 
-function call(operation: Operation, person: TestUser, owner: string, extra: object = {}) {
+function call(
+  operation: Operation,
+  person: Pick<TestUser, 'token'>,
+  owner: string | undefined,
+  extra: object = {},
+) {
   const { method, path, body } = validRequest(operation, ids);
   return send(service.url, method, path, {
     headers: {
       Authorization: `Bearer ${person.token}`,
-      Garden: encodeURIComponent(owner),
+      ...(owner !== undefined && { Garden: encodeURIComponent(owner) }),
       ...(body ? { 'Content-Type': 'application/json' } : {}),
       ...extra,
     },
@@ -97,6 +114,32 @@ test.each(ofPeople)('%s is never done in the garden of another', async (_name, o
   }
   expect(await everythingStored(service)).toEqual(before);
 });
+
+test.each([...ofGardens, ...ofPeople, ...ofMembers])(
+  "%s is never done with a token for one's own garden in that of another",
+  async (_name, operation) => {
+    const person = members.get('gardener') ?? stranger;
+    const before = await everythingStored(service);
+    const answer = await call(operation, { ...person, token: own }, ada.id);
+    expect([answer.status, codeOf(answer)]).toEqual([404, 'garden_not_found']);
+    expect(await everythingStored(service)).toEqual(before);
+  },
+);
+
+test.each(ofPeople)(
+  '%s is never done with a token for the garden of another',
+  async (_name, operation) => {
+    const person = members.get('gardener') ?? stranger;
+    const before = await everythingStored(service);
+    for (const owner of [undefined, ada.id]) {
+      const answer = await call(operation, { ...person, token: bound }, owner);
+      expect([answer.status, codeOf(answer)]).toEqual([403, 'insufficient_scope']);
+      expect(answer.body).toContain('only its owner');
+    }
+    expect((await call(operation, { ...person, token: bound }, person.id)).status).toBe(404);
+    expect(await everythingStored(service)).toEqual(before);
+  },
+);
 
 const refused = ofGardens.flatMap(([name, operation]) =>
   Object.entries(SCOPES).flatMap(([role, held]) => {

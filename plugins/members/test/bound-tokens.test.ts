@@ -4,7 +4,7 @@ import { resetClock, setClock } from '../../../test/support/clock';
 import { accountsPlugin, startService, userOf } from '../../../test/support/program';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError, listOf } from '../../../test/support/shapes';
-import { letIn } from '../../../test/support/sharing';
+import { invite, letIn } from '../../../test/support/sharing';
 
 let service: TestService;
 let ada: TestUser;
@@ -65,6 +65,11 @@ test("a token for one's own garden opens no other", async () => {
   expect(further).toMatchObject({ garden: ben.id });
   expectError(await script.post(TOKENS, { ...wanted, garden: ada.id }), 404, 'garden_not_found');
   expectError(await script.delete(`/api/gardens/${ada.id}`), 404, 'garden_not_found');
+  const cleo = await service.user();
+  const { code } = await invite(cleo);
+  const join = { code };
+  expectError(await script.post('/api/gardens/join', join), 404, 'garden_not_found');
+  await ben.post('/api/gardens/join', join).expect(200);
 });
 
 test("a token for one's own garden has nothing to do with reminders about others", async () => {

@@ -4,6 +4,7 @@ import { until as eventually } from '../../../test/support/processes';
 import { accountsPlugin, startService, userOf } from '../../../test/support/program';
 import { send } from '../../../test/support/raw';
 import type { TestService, TestUser } from '../../../test/support/service';
+import { several } from '../../../test/support/several';
 import { anyInstant, bodyOf, expectError, listOf } from '../../../test/support/shapes';
 import { letIn } from '../../../test/support/sharing';
 
@@ -129,6 +130,40 @@ test('a cursor of one garden is none of another', async () => {
   const since = String(bodyOf(first)['nextCursor']);
   await ben.get(`/api/changes?since=${since}`).set('Garden', ada.id).expect(200);
   expectError(await ben.get(`/api/changes?since=${since}`), 400, 'invalid_cursor');
+});
+
+test('a cursor opens nothing to a former member', async () => {
+  const id = await letIn(ada, ben);
+  const plant = await ada.plant();
+  await several(2, () => ada.event(plant.id, { type: 'note', text: 'Fine' }));
+  const inAda = (path: string) => ben.get(path).set('Garden', ada.id);
+  const nextOf = async (path: string) =>
+    encodeURIComponent(String(bodyOf(await inAda(path).expect(200))['nextCursor']));
+  const paths = [
+    `/api/changes?since=${await nextOf('/api/changes')}`,
+    `/api/events?limit=1&cursor=${await nextOf('/api/events?limit=1')}`,
+    `/api/plants/${plant.id}/events?limit=1&cursor=${await nextOf(`/api/plants/${plant.id}/events?limit=1`)}`,
+  ];
+  for (const path of paths) await inAda(path).expect(200);
+  await ada.delete(`${MEMBERS}/${id}`).expect(200);
+  for (const path of paths) expectError(await inAda(path), 404, 'garden_not_found');
+});
+
+test('50 members write at once, and each is named for what they did', async () => {
+  const people = await several(50, () => service.user());
+  const { id } = await ada.plant();
+  const members = await several(50, (index) =>
+    letIn(ada, people[index] ?? ben, { name: `Member ${index}`, role: 'carer' }),
+  );
+  const logged = await several(50, (index) =>
+    (people[index] ?? ben).post(`/api/plants/${id}/events`, {}).set('Garden', ada.id).expect(201),
+  );
+  logged.forEach((answer, index) => {
+    const by = { id: members[index], name: `Member ${index}` };
+    expect(answer.body).toMatchObject({ userId: ada.id, by });
+  });
+  const { items } = bodyOf(await ada.get(`/api/plants/${id}/events?limit=100`).expect(200));
+  expect(records(items)).toHaveLength(50);
 });
 
 test('a membership that one server ends is over for another from the next request on', async () => {
