@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -20,7 +20,8 @@ const PROXIES: Record<string, (folder: string, ports: { own: number; api: string
     const site = readFileSync(path.join(DEPLOY, 'nginx/plant-care.conf'), 'utf8')
       .replace('listen 443 ssl;', `listen 127.0.0.1:${own};`)
       .replace(/ssl_certificate.*\n/g, '\n')
-      .replace('127.0.0.1:3000', `127.0.0.1:${api}`);
+      .replace('127.0.0.1:3000', `127.0.0.1:${api}`)
+      .replaceAll('/var/log/nginx/', `${folder}/log/`);
     const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
       .map((each) => `${each}_temp_path ${folder}/tmp;`)
       .join(' ');
@@ -36,7 +37,8 @@ const PROXIES: Record<string, (folder: string, ports: { own: number; api: string
       .replace(`${NAME} {`, `http://:${own} {`)
       .replace('127.0.0.1:3000', `127.0.0.1:${api}`);
     const file = path.join(folder, 'Caddyfile');
-    writeFileSync(file, `{\n\tadmin off\n}\n${site}`);
+    const toFile = `{\n\tadmin off\n\tlog {\n\t\toutput file ${folder}/log/caddy.log`;
+    writeFileSync(file, site.replace('{\n\tlog {', toFile));
     return [path.join(folder, 'usr/bin/caddy'), 'run', '--config', file, '--adapter', 'caddyfile'];
   },
 };
@@ -48,10 +50,17 @@ describe.each(Object.keys(PROXIES))('behind %s with the example configuration,',
   let proxy: ChildProcess;
   let url: string;
 
+  let isClosed = false;
+  const closeService = async (): Promise<void> => {
+    if (!isClosed) await service.close();
+    isClosed = true;
+  };
+
   beforeAll(async () => {
     folder = mkdtempSync(path.join(tmpdir(), `${name}-`));
     fetchPackages(folder, name);
     mkdirSync(path.join(folder, 'tmp'));
+    mkdirSync(path.join(folder, 'log'));
     service = await startService({
       env: { TRUST_PROXY: '1', PUBLIC_URL: `https://${NAME}` },
     });
@@ -71,7 +80,7 @@ describe.each(Object.keys(PROXIES))('behind %s with the example configuration,',
   afterAll(async () => {
     proxy.kill();
     await once(proxy, 'exit');
-    await service.close();
+    await closeService();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -111,5 +120,32 @@ describe.each(Object.keys(PROXIES))('behind %s with the example configuration,',
 
   test('the metrics are not reachable from outside', async () => {
     expect((await ask('GET', '/metrics')).status).toBe(404);
+  });
+
+  test('no secret of a link is in its log, also while the server is away', async () => {
+    const secret = 'X'.repeat(24);
+    const see = async () => {
+      for (const at of [
+        `/calendar/${secret}.ics`,
+        `/sitter/${secret}`,
+        `/sitter/${secret}/01890a5d-ac96-774b-bcce-b302099a8057?did=${secret}`,
+        `/join?code=${secret}`,
+        `/recover?link=${secret}`,
+        '/favicon.ico',
+      ])
+        await ask('GET', at, { Referer: `https://${NAME}/sitter/${secret}` });
+    };
+    await see();
+    await closeService();
+    await see();
+    const logs = path.join(folder, 'log');
+    const logged = (): string =>
+      readdirSync(logs)
+        .map((file) => readFileSync(path.join(logs, file), 'utf8'))
+        .join('');
+    await until(() => (logged().match(/\/favicon\.ico/g)?.length ?? 0) >= 2);
+    for (const shown of ['/calendar/-', '/sitter/-', '/join']) expect(logged()).toContain(shown);
+    expect(logged()).not.toContain(secret);
+    expect(logged()).not.toContain(user.token);
   });
 });
