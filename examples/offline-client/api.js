@@ -15,6 +15,9 @@ class TryLater extends Error {
 /** The person must sign in again; until then everything waits. */
 class SignInAgain extends Error {}
 
+/** The person may not open the shared garden any more. */
+class GardenGone extends Error {}
+
 /**
  * Repeats work until there is an answer.
  *
@@ -38,9 +41,9 @@ async function keepTrying(work, patience = 10) {
 /**
  * Sends requests with a person's tokens.
  *
- * @param {{ url: string, keychain: Store, timeoutMs?: number }} options
+ * @param {{ url: string, keychain: Store, garden?: string, timeoutMs?: number }} options
  */
-function openApi({ url, keychain, timeoutMs = 30_000 }) {
+function openApi({ url, keychain, garden, timeoutMs = 30_000 }) {
   /** @type {Tokens} */
   const tokens = JSON.parse(keychain.load() ?? '{}');
 
@@ -71,7 +74,7 @@ function openApi({ url, keychain, timeoutMs = 30_000 }) {
    * @param {string} method
    * @param {string} path
    * @param {{ body?: object | undefined, headers?: Record<string, string> }} [options]
-   * @throws {TryLater | SignInAgain}
+   * @throws {TryLater | SignInAgain | GardenGone}
    */
   async function send(method, path, { body, headers } = {}) {
     const attempt = () =>
@@ -79,6 +82,7 @@ function openApi({ url, keychain, timeoutMs = 30_000 }) {
         method,
         headers: {
           Authorization: `Bearer ${tokens.access_token}`,
+          ...(garden && { Garden: encodeURIComponent(garden) }),
           ...(body && { 'Content-Type': 'application/json' }),
           ...headers,
         },
@@ -92,6 +96,7 @@ function openApi({ url, keychain, timeoutMs = 30_000 }) {
     }
     if (answer.status === 401) throw new SignInAgain(answer.body.error);
     if (answer.body?.code === 'idempotency_conflict') throw new TryLater(1);
+    if (answer.body?.code === 'garden_not_found') throw new GardenGone(answer.body.error);
     return answer;
   }
 
@@ -127,4 +132,4 @@ function openApi({ url, keychain, timeoutMs = 30_000 }) {
   return { send };
 }
 
-module.exports = { keepTrying, openApi, SignInAgain, TryLater };
+module.exports = { GardenGone, keepTrying, openApi, SignInAgain, TryLater };

@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { openApi } = require('./api');
+const { GardenGone, openApi } = require('./api');
 
 /** @import { Change, Changes, Copy, DueItem, Problem, Reply, State, Store } from './types' */
 
@@ -17,9 +17,10 @@ function emptyCopy() {
 const KEY_MS = 6 * 86_400_000;
 
 /**
- * A copy of an account that can be read and changed offline. Give each person a store of their own.
+ * A copy of a garden that can be read and changed offline: the person's own, or the shared one with the id
+ * `garden`. Give each person a store of their own for each garden.
  *
- * @param {{ url: string, store: Store, keychain: Store, timeoutMs?: number }} options
+ * @param {{ url: string, store: Store, keychain: Store, garden?: string, timeoutMs?: number }} options
  */
 function openClient({ store, ...options }) {
   const { send } = openApi(options);
@@ -239,10 +240,24 @@ function openClient({ store, ...options }) {
    * Sends the queue, then brings the copy up to date. One runs at a time.
    *
    * @throws {TryLater | SignInAgain} and what is not sent stays in the queue
+   * @throws {GardenGone} and the copy is gone, too
    */
   function sync() {
-    syncing ??= syncOnce().finally(() => (syncing = undefined));
+    syncing ??= syncOnce()
+      .catch(dropIfGone)
+      .finally(() => (syncing = undefined));
     return syncing;
+  }
+
+  /** @param {unknown} error */
+  function dropIfGone(error) {
+    if (error instanceof GardenGone) {
+      Object.assign(copy, emptyCopy());
+      const reason = { code: 'garden_not_found', error: error.message };
+      for (let [change] = queue; change; [change] = queue) setAside(change, reason);
+      save();
+    }
+    throw error;
   }
 
   async function syncOnce() {

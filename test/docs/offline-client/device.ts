@@ -14,6 +14,7 @@ export class Device {
   constructor(
     readonly url: string,
     tokens: Tokens | string,
+    readonly garden?: string,
   ) {
     const kept = typeof tokens === 'string' ? { access_token: tokens } : tokens;
     this.keychain = memoryStore(JSON.stringify(kept));
@@ -22,8 +23,9 @@ export class Device {
 
   /** Starts the app again with what it has stored. */
   restart(): OfflineClient {
-    const { url, store, keychain } = this;
-    this.client = openClient({ url, store, keychain, timeoutMs: 10_000 });
+    const { url, store, keychain, garden } = this;
+    const options = { url, store, keychain, timeoutMs: 10_000 };
+    this.client = openClient({ ...options, ...(garden !== undefined && { garden }) });
     return this.client;
   }
 

@@ -11,10 +11,10 @@ import { ALL_FATES, HostileNetwork } from '../../support/hostile-network';
 import { startService } from '../../support/program';
 import type { TestService, TestUser } from '../../support/service';
 import { Device } from './device';
+import { Life, sorted } from './life';
 
 const DAY_MS = 86_400_000;
 const START = Date.parse('2026-03-20T08:00:00Z');
-const ZONES = ['Europe/Paris', 'America/New_York', 'Asia/Tokyo'];
 /** Why a change may be shown as a problem: both devices edit, archive and put off the same, and are offline for long. */
 const CONFLICTS = ['precondition_failed', 'plant_archived', 'validation_error', 'unknown'];
 
@@ -22,12 +22,12 @@ let service: TestService;
 let user: TestUser;
 let networks: HostileNetwork[];
 let devices: Device[];
-let random: () => number;
+let life: Life;
 let signIn: () => Promise<string>;
 
 beforeEach(async () => {
   setClock(START);
-  random = numbers(20_260_320);
+  life = new Life(20_260_320);
   service = await startService();
   const ada = await person(service);
   user = await service.user({ id: ada.name, expiresInSeconds: 90 * 86_400 });
@@ -39,7 +39,7 @@ beforeEach(async () => {
   };
   devices = [];
   for (const network of networks) {
-    network.onRequest = () => (random() < 0.15 ? pick(ALL_FATES) : undefined);
+    network.onRequest = () => (life.chance(0.15) ? life.pick(ALL_FATES) : undefined);
     devices.push(new Device(network.url, JSON.parse(await signIn()) as Tokens));
   }
 });
@@ -48,54 +48,6 @@ afterEach(async () => {
   await Promise.all(networks.map((network) => network.close()));
   await service.close();
 });
-
-/** Numbers from 0 to 1 that look random, the same in every run. */
-function numbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
-}
-
-function pick<T>(items: readonly T[]): T {
-  const item = items[Math.floor(random() * items.length)];
-  if (item === undefined) throw new Error('There is none.');
-  return item;
-}
-
-/** A person does something on a device, which may be offline. Returns the text of an event that they wrote. */
-function act({ client }: Device, text: string): string[] {
-  const { copy, account } = client.state;
-  const plants = Object.values(copy.plants).filter(({ archivedAt }) => !archivedAt);
-  const occurredAt = new Date().toISOString();
-  const kind = random();
-  if (plants.length < 3 || kind < 0.15) {
-    const wateringFrequencyDays = 1 + Math.floor(random() * 9);
-    const key = client.enqueue('POST', '/api/plants', { name: text, wateringFrequencyDays });
-    client.enqueue('POST', `/api/plants/${key}/events`, { type: 'note', text, occurredAt });
-    client.edit('plants', key, { location: text });
-    return [text];
-  }
-  const { id } = pick(plants);
-  const due = dueCare(copy, account?.timezone ?? 'UTC').filter(({ plantId }) => plantId === id);
-  if (kind < 0.4) {
-    client.enqueue('POST', `/api/plants/${id}/events`, { type: 'watered', text, occurredAt });
-    return [text];
-  }
-  if (kind < 0.6) client.edit('plants', id, { [pick(['notes', 'location'])]: text });
-  else if (kind < 0.7 && due[0]) client.decide('skip', due[0]);
-  else if (kind < 0.8 && due[0]) {
-    const until = new Date(Date.now() + 3 * DAY_MS).toISOString().slice(0, 10);
-    client.decide('snooze', due[0], { until });
-  } else if (kind < 0.85) {
-    const rule = pick([{ everyDays: 3 }, { weekdays: ['mon', 'fri'] }]);
-    client.enqueue('POST', `/api/plants/${id}/schedules`, { care: 'fertilized', ...rule });
-  } else if (kind < 0.9) {
-    client.enqueue('POST', `/api/plants/${id}/archive`, { reason: 'given_away' });
-  } else client.enqueue('PATCH', '/api/account', { timezone: pick(ZONES) });
-  return [];
-}
 
 /** Returns whether it got all responses. A refresh whose response was lost half a day ago ends the grant. */
 async function syncOnce(device: Device): Promise<boolean> {
@@ -117,11 +69,11 @@ test('two devices on a hostile network end a month equal to the service, and not
     for (const [index, device] of devices.entries()) {
       setClock(START + (day + index) * DAY_MS);
       for (let acts = 0; acts < 4; acts += 1) {
-        written.push(...act(device, `${day}.${acts} of ${index}`));
+        written.push(...life.act(device, `${day}.${acts} of ${index}`));
       }
-      if (random() < 0.3) device.restart();
+      if (life.chance(0.3)) device.restart();
       // Some days it is offline, or its person has little patience.
-      for (let tries = 5; random() < 0.7 && tries > 0; tries -= 1) {
+      for (let tries = 5; life.chance(0.7) && tries > 0; tries -= 1) {
         if (await syncOnce(device)) break;
       }
     }
@@ -161,9 +113,3 @@ test('two devices on a hostile network end a month equal to the service, and not
   // Done care has none.
   expect(texts.filter((text) => written.includes(String(text))).sort()).toEqual(written.sort());
 });
-
-function sorted(items: Readonly<Record<string, unknown>>): unknown[] {
-  return Object.entries(items)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, item]) => item);
-}
