@@ -7,7 +7,7 @@ import { sharedModel } from '../model/models';
 import { isDuplicateKey } from '../mongodb/errors';
 import { SchemaError } from './migration';
 
-/** How long a lease lasts without renewal; longer than clocks differ. */
+/** How long a lease lasts without renewal. */
 const LEASE_MS = 15_000;
 const RENEW_MS = 3000;
 const RETRY_MS = 250;
@@ -34,7 +34,7 @@ export const leaseModel = sharedModel<LeaseDocument>(
   ),
 );
 
-/** A lease, which one process holds at a time. */
+/** A lease, which one process holds at a time. MongoDB's clock decides, since those of processes differ. */
 export class Lease {
   readonly #leases: Model<LeaseDocument>;
   readonly #own: { _id: string; holder: string };
@@ -73,7 +73,7 @@ export class Lease {
   /** Whether a process holds it. */
   async isHeld(): Promise<boolean> {
     const { _id } = this.#own;
-    return (await this.#leases.exists({ _id, until: { $gt: new Date() } })) !== null;
+    return (await this.#leases.exists({ _id, $expr: { $gt: ['$until', '$$NOW'] } })) !== null;
   }
 
   /** Whether no other process can take it for so many milliseconds. */
@@ -111,18 +111,19 @@ export class Lease {
 
   async #take(): Promise<boolean> {
     const { _id, holder } = this.#own;
-    const now = Date.now();
-    const until = new Date(now + LEASE_MS);
-    const isFree = { $or: [{ holder }, { until: { $lt: new Date(now) } }] };
+    const until = Date.now() + LEASE_MS;
+    // Mongoose casts no expressions.
+    const { collection } = this.#leases;
+    const taken = [{ $set: { holder, until: { $add: ['$$NOW', LEASE_MS] } } }];
     try {
-      const update = { $set: { holder, until } };
-      await this.#leases.updateOne({ _id, ...isFree }, update, { upsert: true });
+      await collection.updateOne(this.#own as object, taken, { upsert: true });
     } catch (error) {
-      // Another process holds it.
-      if (isDuplicateKey(error)) return false;
-      throw error;
+      if (!isDuplicateKey(error)) throw error;
+      // Another process holds it, or has held it. An upsert takes no expressions in its filter.
+      const isOver = { _id, $expr: { $lte: ['$until', '$$NOW'] } } as object;
+      if ((await collection.updateOne(isOver, taken)).matchedCount === 0) return false;
     }
-    this.#until = until.getTime();
+    this.#until = until;
     return true;
   }
 }
