@@ -33,6 +33,7 @@ export async function consentPage(request: BrowserRequest, all: readonly string[
   if (!authorization) return;
   const { texts, api } = request;
   const { interaction, client, accountId, scopes } = authorization;
+  const before = await gardenBefore(request.store, authorization);
   const by = documentHost(client.clientId);
   const name = shownName(client.clientName, by) ?? by ?? texts.unnamed;
   const to = webHost(String(interaction.params['redirect_uri']));
@@ -51,7 +52,7 @@ export async function consentPage(request: BrowserRequest, all: readonly string[
         <legend>${texts.may}</legend>
         ${boxes}
       </fieldset>
-      ${gardenField(texts, await gardensOf(request.store, accountId))}
+      ${gardenField(texts, await gardensOf(request.store, accountId), before)}
       ${
         by === undefined
           ? markup`<p>${texts.ownName}</p>`
@@ -69,6 +70,16 @@ export async function consentPage(request: BrowserRequest, all: readonly string[
     </form>`;
   const who = by === undefined || name.includes(by) ? name : `${name} (${by})`;
   request.show(`${who} ${texts.asks}`, content, { mayLeave: true });
+}
+
+/** The garden for which the person last allowed the app, which may now ask for more; undefined if for all. */
+async function gardenBefore(
+  store: StateStore,
+  { accountId, client }: ConsentRequest,
+): Promise<string | undefined> {
+  const apps = await store.authorizedApps(accountId);
+  const same = apps.filter((app) => app.client === client.clientId);
+  return same.sort((a, b) => b.since.getTime() - a.since.getTime())[0]?.garden;
 }
 
 /** Grants or denies access, and returns to the client. */

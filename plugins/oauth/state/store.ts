@@ -55,6 +55,7 @@ function windowOf(key: string, { seconds }: Budget, at: Date): { _id: string; ex
 /** An app that a person has authorized. */
 export interface AuthorizedApp {
   id: string;
+  client: string;
   name: string;
   scopes: string[];
   since: Date;
@@ -209,17 +210,17 @@ export class StateStore {
     const apps = await Promise.all(
       good.map(async (grant) => {
         if (!(await this.isOpen(grant))) return [];
-        const { garden } = grant;
         const { clientId, resources } = payloadOf(grant);
         const granted = isRecord(resources) ? Object.values(resources).join(' ') : '';
         const client = await this.find('Client', String(clientId));
         const name = client && payloadOf(client)['client_name'];
         return {
           id: publicId(grant._id),
+          client: String(clientId),
           name: shownName(name) ?? String(clientId),
           scopes: [...new Set(granted.split(' '))],
           since: grant.createdAt,
-          ...(garden && { garden: garden.owner }),
+          ...(grant.garden && { garden: grant.garden.owner }),
         };
       }),
     );

@@ -3,7 +3,7 @@ import { startService, userOf } from '../../../test/support/program';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { bodyOf, expectError, listOf } from '../../../test/support/shapes';
 import { letIn } from '../../../test/support/sharing';
-import { Browser } from './support/browser';
+import { Browser, type Page } from './support/browser';
 import { PASSWORD, person, type Person } from './support/people';
 import { Phone, type Tokens } from './support/phone';
 
@@ -80,6 +80,23 @@ test("an app that was allowed the person's own garden opens no other, and one th
   const all = await tokensFor('');
   expect(listOf(await all.app.get('/api/plants').expect(200))).toEqual([]);
   expect(listOf(await inAdas(all.app).expect(200))).toHaveLength(1);
+});
+
+test('an app that asks for more finds the garden chosen for which it was allowed last', async () => {
+  await letIn(ada, own, { role: 'gardener' });
+  const chosen = (page: Page) =>
+    /<option value="([^"]*)" selected/.exec(page.text.replace(/\s+/g, ' '))?.[1];
+  const { phone } = await tokensFor(ben.name, 'plants:read');
+  const again = async () =>
+    phone.browser.go(phone.asks({ scope: 'plants:read plants:write', prompt: 'consent' }));
+  expect(chosen(await again())).toBe(ben.name);
+  await phone.browser.submit(await again(), { answer: 'allow', garden: ada.id });
+  expect(chosen(await again())).toBe(ada.id);
+  // What is new is chosen anew.
+  const { page } = await consent();
+  expect(chosen(page)).toBeUndefined();
+  await phone.browser.submit(await again(), { answer: 'allow', garden: '' });
+  expect(chosen(await again())).toBeUndefined();
 });
 
 test('the access of an app ends with the membership, and cannot be renewed', async () => {
