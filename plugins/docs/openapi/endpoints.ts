@@ -29,6 +29,7 @@ import {
   hasDryRun,
   operationIdOf,
   readsBody,
+  memberScopes,
   requiredScopes,
 } from '../../../src/plugins/operation-facts';
 import type { ProtocolEndpoint, ProtocolMethod } from '../../../src/plugins/protocol-endpoint';
@@ -59,7 +60,9 @@ export function describeOperation(operation: Operation, components: Components):
   const { description = 'description' in tool ? tool.description : '' } = operation;
   const operationId = operationIdOf(operation);
   const scopes = requiredScopes(operation);
-  const scope = scopes.length > 0 ? `Scope: ${scopes.join(' and ')}.` : '';
+  const others = memberScopes(operation).filter((each) => !scopes.includes(each));
+  const elsewhere = others.length > 0 ? `; in the garden of another, ${others.join(' and ')}` : '';
+  const scope = scopes.length > 0 ? `Scope: ${scopes.join(' and ')}${elsewhere}.` : '';
   const caching = operation.method === 'GET' ? (['Cache-Control', 'Vary'] as const) : [];
   const etag = hasEtag(operation) ? (['ETag'] as const) : [];
   const replayed = operation.idempotent ? (['Idempotent-Replayed'] as const) : [];

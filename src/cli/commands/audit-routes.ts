@@ -118,7 +118,10 @@ function endpointCells(endpoint: Endpoint, chains: readonly string[]): string[] 
 }
 
 function accessCell({ access }: Endpoint): string {
-  if ('scope' in access) return requiredScopes({ access }).join('\n');
+  if ('scope' in access) {
+    const asMember = access.asMember === undefined ? [] : ['as member:', access.asMember];
+    return [...requiredScopes({ access }), ...asMember].join('\n');
+  }
   return 'public' in access ? 'public' : 'any token';
 }
 
