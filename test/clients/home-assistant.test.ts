@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import { addDays } from '../../src/core/time';
 import { authorize } from '../../plugins/oauth/test/support/program';
+import { HostileNetwork } from '../support/hostile-network';
 import { until } from '../support/processes';
 import { startService } from '../support/program';
 import type { TestService, TestUser } from '../support/service';
@@ -20,6 +21,7 @@ const INSTALL_MS = 1_800_000;
 
 let folder: string;
 let service: TestService;
+let network: HostileNetwork;
 let user: TestUser;
 let home: HomeAssistant;
 let plantId: string;
@@ -28,6 +30,7 @@ beforeAll(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'home-assistant-'));
   const env = { WEBHOOK_ALLOW_PRIVATE: 'true' };
   service = await startService({ env, jobs: true });
+  network = await HostileNetwork.before(service.url);
   user = await service.user({ timezone: 'UTC' });
   ({ id: plantId } = await user.plant({ name: 'Fern', wateringFrequencyDays: 7 }));
   await user.post(`/api/plants/${plantId}/schedules`, { care: 'fertilized', everyDays: 30 });
@@ -37,13 +40,14 @@ beforeAll(async () => {
 }, INSTALL_MS);
 afterAll(async () => {
   await home.stop();
+  await network.close();
   await service.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
 /** Goes through the steps of a set-up, in the browser too; returns the last. */
 async function signIn({ flow_id: flow }: { flow_id: string }): Promise<object> {
-  const { url } = await home.step(flow, { url: `${service.url}/garden` });
+  const { url } = await home.step(flow, { url: `${network.url}/garden` });
   if (url === undefined) throw new Error('It did not open a browser.');
   const page = await authorize(
     new Browser(service.url),
@@ -60,6 +64,17 @@ function tick(item: string, status: 'completed' | 'needs_action') {
 
 async function reminders(): Promise<unknown> {
   return bodyOf(await user.get('/api/account/reminders').expect(200))['items'];
+}
+
+/** Loses the next answers with new reminders; returns how many are still to be lost. */
+function loseNewReminders(count: number): () => number {
+  let left = count;
+  network.onRequest = ({ method, url }) => {
+    if (left === 0 || method !== 'POST' || url !== '/api/account/reminders') return undefined;
+    left -= 1;
+    return 'response lost';
+  };
+  return () => left;
 }
 
 async function logged(): Promise<unknown> {
@@ -140,12 +155,35 @@ test('a message that the server did not send is refused', async () => {
   expect((await forged({ ...headers, 'webhook-timestamp': '1' })).status).toBe(401);
 });
 
+// It asks twice, with the same key, at each start.
+test.each([1, 2, 3])(
+  'when %i answers with a new reminder are lost, one is set in the end, whose secret is known',
+  async (lost) => {
+    const [{ id }] = (await reminders()) as [{ id: string }];
+    await user.delete(`/api/account/reminders/${id}`).expect(200);
+    const left = loseNewReminders(lost);
+    const entry = await home.entry();
+    await home.send('POST', `${entry}/reload`);
+    await home.send('POST', `${entry}/reload`);
+    expect(left()).toBe(0);
+    const set = (await reminders()) as { id: string }[];
+    expect(set).toMatchObject([{ channel: 'url', active: true, problem: null }]);
+    const test = `/api/account/reminders/${set[0]?.id ?? ''}/test`;
+    const sent = await home.hear('plant_care_due', () => user.post(test).expect(200));
+    expect(sent).toMatchObject({ today });
+  },
+);
+
 test('when it is taken away, the reminder and the app are gone', async () => {
-  const entries = await home.send<{ domain: string; entry_id: string }[]>(
-    'GET',
-    '/api/config/config_entries/entry',
-  );
-  const entry = entries.find(({ domain }) => domain === 'plant_care');
-  await home.send('DELETE', `/api/config/config_entries/entry/${entry?.entry_id ?? ''}`);
+  await home.send('DELETE', await home.entry());
+  expect(await reminders()).toEqual([]);
+});
+
+test('when it is taken away before it knows its reminder, that is gone too', async () => {
+  const left = loseNewReminders(2);
+  await signIn(await home.step(undefined, { handler: 'plant_care' }));
+  expect(left()).toBe(0);
+  expect(await reminders()).toHaveLength(1);
+  await home.send('DELETE', await home.entry());
   expect(await reminders()).toEqual([]);
 });

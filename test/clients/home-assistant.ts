@@ -156,6 +156,15 @@ export class HomeAssistant {
     return items;
   }
 
+  /** The path of the account that was set up. */
+  async entry(): Promise<string> {
+    const to = '/api/config/config_entries/entry';
+    const entries = await this.send<{ domain: string; entry_id: string }[]>('GET', to);
+    const entry = entries.find(({ domain }) => domain === 'plant_care');
+    if (!entry) throw new Error('Nothing was set up.');
+    return `${to}/${entry.entry_id}`;
+  }
+
   /** What it keeps of the account that was set up. */
   async kept(): Promise<{ webhook_id: string }> {
     const file = path.join(this.config, '.storage/core.config_entries');

@@ -21,6 +21,11 @@ MAX_WAIT_SECONDS = 10
 class CallFailed(HomeAssistantError):
     """A call that was refused, or got no answer."""
 
+    def __init__(self, message: str, status: int | None = None) -> None:
+        """Tells why; there is no status if there was no answer."""
+        super().__init__(message)
+        self.status = status
+
 
 class Api:
     """The API of one server, as one account sees it."""
@@ -34,13 +39,19 @@ class Api:
         self._renewing = asyncio.Lock()
 
     async def call(
-        self, method: str, path: str, *, query: dict[str, str] | None = None, body: Any = None
+        self,
+        method: str,
+        path: str,
+        *,
+        query: dict[str, str] | None = None,
+        body: Any = None,
+        key: str | None = None,
     ) -> Any:
         """Returns the JSON of a response; what may pass is tried twice, with the same key.
 
         Raises CallFailed, or ConfigEntryAuthFailed if the person has to sign in again.
         """
-        headers = {"Idempotency-Key": uuid4().hex} if method == "POST" else {}
+        headers = {"Idempotency-Key": key or uuid4().hex} if method == "POST" else {}
         given = {"params": query, "json": body, "headers": headers, "timeout": TIMEOUT}
         for is_last in (False, True):
             try:
@@ -54,7 +65,8 @@ class Api:
             if status < HTTPStatus.BAD_REQUEST:
                 return answer
             if status not in (429, 503) or is_last or seconds > MAX_WAIT_SECONDS:
-                raise CallFailed((answer or {}).get("error", f"The server says {status}."))
+                message = (answer or {}).get("error", f"The server says {status}.")
+                raise CallFailed(message, status)
             await asyncio.sleep(seconds)
 
     async def _once(

@@ -6,8 +6,10 @@ import hashlib
 import hmac
 from http import HTTPStatus
 import logging
+import re
 import time
 from typing import Any
+from uuid import uuid4
 
 from aiohttp.web import Request, Response
 
@@ -22,6 +24,11 @@ from .garden import Garden
 
 PATH = "/api/account/reminders"
 TOLERANCE_SECONDS = 300
+# How often a reminder is made if each answer is lost.
+MAX_TRIES = 3
+# After these nothing was made.
+REFUSED = (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY)
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 LOGGER = logging.getLogger(__name__)
 
 
@@ -65,18 +72,58 @@ async def _subscribe(hass: HomeAssistant, entry: ConfigEntry, api: Api, url: str
             await api.call("PATCH", f"{PATH}/{kept['id']}", body={"active": True})
         return
     if kept:
-        await unsubscribe(entry, api)
-    events = ["care.due", "account.changed"]
-    body = {"channel": "url", "url": url, "events": events}
-    created = await api.call("POST", PATH, body=body)
-    reminder = {"id": created["id"], "secret": created["secret"], "url": url}
-    hass.config_entries.async_update_entry(entry, data={**entry.data, "reminder": reminder})
+        await _delete(api, kept["id"])
+    body = {"channel": "url", "url": url, "events": ["care.due", "account.changed"]}
+    for _ in range(MAX_TRIES):
+        # Kept until it is answered: the same key finds what was made, after a restart too.
+        asked = entry.data.get("asked") or {"key": uuid4().hex, "body": body}
+        _keep(hass, entry, asked=asked)
+        try:
+            made = await _make(api, asked)
+        except CallFailed as error:
+            if error.status in REFUSED:
+                _keep(hass, entry, asked=None)
+            raise
+        if "secret" in made and asked["body"] == body:
+            reminder = {"id": made["id"], "secret": made["secret"], "url": url}
+            _keep(hass, entry, asked=None, reminder=reminder)
+            return
+        await _delete(api, made["id"])
+        _keep(hass, entry, asked=None)
+    raise CallFailed("The answers of the server are lost.")
+
+
+async def _make(api: Api, asked: dict[str, Any]) -> dict[str, Any]:
+    """Creates a reminder; without its secret, which is told once, if it was created before."""
+    try:
+        return await api.call("POST", PATH, body=asked["body"], key=asked["key"])
+    except CallFailed as error:
+        made = UUID.search(str(error)) if error.status == HTTPStatus.CONFLICT else None
+        if made is None:
+            raise
+        return {"id": made[0]}
+
+
+def _keep(hass: HomeAssistant, entry: ConfigEntry, **changes: Any) -> None:
+    """Stores what is to be known after a restart."""
+    hass.config_entries.async_update_entry(entry, data={**entry.data, **changes})
+
+
+async def _delete(api: Api, reminder_id: str) -> None:
+    """Deletes a reminder, if it is there."""
+    try:
+        await api.call("DELETE", f"{PATH}/{reminder_id}")
+    except CallFailed as error:
+        if error.status != HTTPStatus.NOT_FOUND:
+            raise
 
 
 async def unsubscribe(entry: ConfigEntry, api: Api) -> None:
-    """Deletes the reminder."""
+    """Deletes the reminder, and one of which the answer was lost."""
     if reminder := entry.data.get("reminder"):
-        await api.call("DELETE", f"{PATH}/{reminder['id']}")
+        await _delete(api, reminder["id"])
+    if asked := entry.data.get("asked"):
+        await _delete(api, (await _make(api, asked))["id"])
 
 
 def is_genuine(secret: str, request: Request, body: bytes) -> bool:
