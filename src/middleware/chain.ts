@@ -44,7 +44,7 @@ export function chainOf(operation: Operation, services: Services): Middleware[] 
   return steps([
     ...authentication(services),
     ...authorize(operation, services),
-    operation.large && concurrency(services.concurrency.large),
+    operation.large && concurrency(services.concurrency.large, operation),
     readsBody(operation) &&
       bodyParserOf({
         isRequired: operation.body !== undefined && !operation.bodyIsOptional,
@@ -88,7 +88,7 @@ function respond(operation: Operation, services: Services): Step[] {
   const { concurrency: limits, cache } = services;
   if (operation.method === 'GET') {
     return [
-      concurrency(operation.isExport ? limits.exports : limits.reads),
+      concurrency(operation.isExport ? limits.exports : limits.reads, operation),
       failFast(
         services,
         steps([
@@ -100,7 +100,7 @@ function respond(operation: Operation, services: Services): Step[] {
     ];
   }
   const begin = [
-    concurrency(limits.writes),
+    concurrency(limits.writes, operation),
     operation.idempotent && idempotency(operation, services),
   ];
   if (operation.isOutside) return [...begin, outsideHandler(operation, services)];

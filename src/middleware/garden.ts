@@ -52,7 +52,7 @@ export function garden(
  * @throws ApiError as {@link closed}, or insufficient_scope
  */
 export async function enterAgain(
-  operation: Operation,
+  operation: Pick<Operation, 'access' | 'of'>,
   ctx: Context,
   session?: ClientSession,
 ): Promise<void> {

@@ -18,6 +18,7 @@ import { startService, storeLargest } from '../support/program';
 const MAX_READS = 4;
 /** The limit of concurrent exports of all accounts. */
 const MAX_EXPORTS = 8;
+const operation = { of: 'garden', access: { anyToken: 'a test' } } as const;
 
 let service: TestService;
 /** Creates a list of about 9 MB, more than a connection buffers if its client does not read. */
@@ -78,6 +79,24 @@ test('members of a garden that do not read their responses do not make its owner
   await leaveUntaken(ben, '/api/export', ada);
   await ada.get('/api/locations').expect(200);
   await ada.get('/api/export').expect(200);
+});
+
+test('what a member waited for is not read once the membership has ended', async () => {
+  const ben = await service.user();
+  const id = await letIn(ada, ben);
+  await several(MAX_READS, () => leaveUntaken(ben, '/api/plants', ada));
+  const members = service.app.database.connection.collection('members');
+  const seen = { account: ben.id, lastSeenAt: { $ne: null } };
+  const forget = () => members.updateOne(seen, { $set: { lastSeenAt: null } });
+  await until(async () => (await forget()).matchedCount === 1);
+  const waiting = ben
+    .get('/api/locations')
+    .set('Garden', ada.id)
+    .then((answer) => answer);
+  await until(async () => (await members.countDocuments(seen)) === 1);
+  await ada.delete(`/api/account/members/${id}`).expect(200);
+  takeNoMore();
+  expectError(await waiting, 404, 'garden_not_found');
 });
 
 test('an import of a member whose body does not arrive does not make the owner wait', async () => {
@@ -150,7 +169,7 @@ const never = () => new Promise<void>(() => undefined);
 test('a call that waits for 10 s gets 503', async () => {
   jest.useFakeTimers();
   try {
-    const step = concurrency(concurrencyLimit({ perAccount: 1, total: 1 }));
+    const step = concurrency(concurrencyLimit({ perAccount: 1, total: 1 }), operation);
     void step(callOf(never()), never);
     let fault: unknown;
     void (async () => {
@@ -186,7 +205,7 @@ test('a call that has begun is finished even if its client disconnects', async (
   let leave: () => void = () => undefined;
   const sent = new Promise<void>((resolve) => (leave = resolve));
   let finish: () => void = () => undefined;
-  const step = concurrency(concurrencyLimit({ perAccount: 1, total: 1 }));
+  const step = concurrency(concurrencyLimit({ perAccount: 1, total: 1 }), operation);
   const done = new Promise<void>((resolve) => (finish = resolve));
   const called = (async () => {
     await step(callOf(sent), () => done);

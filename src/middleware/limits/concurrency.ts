@@ -2,6 +2,7 @@ import type { Context, Middleware } from 'koa';
 import pLimit, { type LimitFunction } from 'p-limit';
 
 import { serviceUnavailable } from '../../core/errors';
+import { enterAgain } from '../garden';
 import { callerOf } from '../state';
 
 /** How long a call may wait. */
@@ -17,14 +18,14 @@ interface Limits {
 }
 
 /**
- * Runs the work of a call of an account when there is room.
+ * Runs the work of a call of an account when there is room; the work learns whether it had to wait.
  *
  * @throws ApiError service_unavailable if the call waits too long
  */
 export type ConcurrencyLimit = (
   ctx: Context,
   account: string,
-  work: () => Promise<unknown>,
+  work: (hasWaited: boolean) => Promise<unknown>,
 ) => Promise<void>;
 
 /**
@@ -37,6 +38,7 @@ export function concurrencyLimit({ perAccount, total, maxSendMs }: Limits): Conc
   return async ({ state, res }, account, work) => {
     const gate = gates.get(account) ?? pLimit(perAccount);
     gates.set(account, gate);
+    let hasWaited = isFull(gate);
     await new Promise<void>((resolve, reject) => {
       let isWaiting = true;
       // A call that has started is finished, even if its client is gone.
@@ -54,7 +56,7 @@ export function concurrencyLimit({ perAccount, total, maxSendMs }: Limits): Conc
         if (!isWaiting) return;
         isWaiting = false;
         clearTimeout(timer);
-        await work().then(() => {
+        await work(hasWaited).then(() => {
           resolve();
         }, reject);
         if (maxSendMs === undefined) return;
@@ -64,6 +66,7 @@ export function concurrencyLimit({ perAccount, total, maxSendMs }: Limits): Conc
       };
       void gate(async () => {
         if (!isWaiting) return;
+        hasWaited ||= isFull(all);
         await all(run);
         await state.sent;
       }).finally(() => {
@@ -73,9 +76,22 @@ export function concurrencyLimit({ perAccount, total, maxSendMs }: Limits): Conc
   };
 }
 
-/** Limits the concurrent calls of operations, by caller: no member of a garden makes its owner wait. */
-export function concurrency(limit: ConcurrencyLimit): Middleware {
+function isFull({ activeCount, pendingCount, concurrency: most }: LimitFunction): boolean {
+  return activeCount + pendingCount >= most;
+}
+
+/**
+ * Limits the concurrent calls of an operation, by caller: no member of a garden makes its owner wait. A membership
+ * may end while its call waits.
+ */
+export function concurrency(
+  limit: ConcurrencyLimit,
+  operation: Parameters<typeof enterAgain>[0],
+): Middleware {
   return function concurrency(ctx, next) {
-    return limit(ctx, callerOf(ctx).account.id, next);
+    return limit(ctx, callerOf(ctx).account.id, async (hasWaited) => {
+      if (hasWaited) await enterAgain(operation, ctx);
+      await next();
+    });
   };
 }
