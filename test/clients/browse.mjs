@@ -6,6 +6,7 @@ import chromium from '@sparticuz/chromium';
 import { chromium as playwright } from 'playwright-core';
 
 const [url, token, width, height, screenshots] = process.argv.slice(2);
+const RESOURCE = '#operations-tag-Plants';
 const OPERATION = '#operations-Plants-listLocations';
 
 const browser = await playwright.launch({
@@ -30,12 +31,14 @@ const description = await page.textContent('.info .description');
 const narrowest = await page.$$eval('.opblock-tag small', (all) =>
   Math.min(...all.map(({ clientWidth }) => clientWidth)),
 );
+const resources = await page.$$eval('.opblock-tag', (all) => all.map(({ dataset }) => dataset.tag));
 const server = await page.textContent('.servers option');
 await screenshot('top');
 await page.click('.scheme-container .authorize');
 await page.fill('.auth-container input', token);
 await page.click('.auth-btn-wrapper .authorize');
 await page.click('.auth-btn-wrapper .btn-done');
+await page.click(RESOURCE);
 await page.click(`${OPERATION} .opblock-summary-control`);
 await page.click(`${OPERATION} .try-out__btn`);
 await page.click(`${OPERATION} .execute`);
@@ -44,4 +47,6 @@ const overflow = await page.evaluate('document.documentElement.scrollWidth - inn
 await page.locator(`${OPERATION} .live-responses-table`).scrollIntoViewIfNeeded();
 await screenshot('answer');
 await browser.close();
-console.log(JSON.stringify({ description, answer, overflow, narrowest, server, faults }));
+console.log(
+  JSON.stringify({ description, answer, overflow, narrowest, resources, server, faults }),
+);

@@ -16,6 +16,8 @@ interface Visit {
   overflow: number;
   /** How many pixels wide the narrowest description of a resource is. */
   narrowest: number;
+  /** The names of the resources that the page has at first. */
+  resources: string[];
   /** The server that the page calls. */
   server: string;
   /** Errors of the page or the browser. */
@@ -27,6 +29,7 @@ test('the page starts with the resources and can try operations out, on a deskto
   try {
     const user = await service.user();
     await user.plant({ location: 'Hall' });
+    const { tags } = (await user.get('/openapi.json')).body as { tags: { name: string }[] };
     for (const size of [
       ['1280', '900'],
       ['390', '844'],
@@ -34,13 +37,13 @@ test('the page starts with the resources and can try operations out, on a deskto
       const screenshots = process.env['SCREENSHOTS'] ?? '';
       const visit = [BROWSE, service.url, user.token, ...size, screenshots];
       const { stdout } = await run(process.execPath, visit);
-      const { description, answer, overflow, narrowest, server, faults } = JSON.parse(
-        stdout,
-      ) as Visit;
+      const found = JSON.parse(stdout) as Visit;
+      const { description, answer, overflow, narrowest, server, faults } = found;
       expect(faults).toEqual([]);
       expect(description).toMatch(/^Stores [^]*rules for all requests[^]*guide/);
       expect(description.length).toBeLessThan(300);
       expect(answer).toMatch(/^200[^]*Hall/);
+      expect(found.resources).toEqual(tags.map(({ name }) => name));
       expect(narrowest).toBeGreaterThan(250);
       expect(server.trim()).toBe(service.url);
       expect(overflow).toBeLessThanOrEqual(0);
