@@ -29,23 +29,47 @@ const MIDNIGHT = '24:00';
 /** How many of each zone begin at once, so that no zone waits for a large one. */
 const FIRST = 50;
 
-/**
- * A job that begins the reminders of each minute, of all zones in turn: so many of each at once, and of what is left
- * as many as the rate allows. When interrupted, it is repeated, and begins none twice.
- */
+/** A job that begins the reminders of each minute. No channel waits for another, whose receivers may be down. */
 export function dueJob(host: Host, deliveries: Deliveries, channels: readonly ChannelName[]): Job {
+  const lease = host.lease(NAME);
+  const all = channels.map((channel) => beginning(host, deliveries, channel));
+  return {
+    name: NAME,
+    everySeconds: 5,
+    run: async () => {
+      const due: Beginning[] = [];
+      for (const each of all) if (await each.isDue()) due.push(each);
+      return due.length > 0 && lease.try(() => beginAll(due));
+    },
+  };
+}
+
+async function beginAll(due: readonly Beginning[]): Promise<void> {
+  const failures = new Failures();
+  for (const { begin } of due) {
+    await begin(failures).catch((error: unknown) => {
+      failures.add(error);
+    });
+  }
+  failures.throwIfAny();
+}
+
+type Beginning = ReturnType<typeof beginning>;
+
+/**
+ * Begins the reminders of a channel, of all zones in turn: so many of each at once, and of what is left as many as
+ * the rate allows. When interrupted, it is repeated, and begins none twice.
+ */
+function beginning(host: Host, deliveries: Deliveries, channel: ChannelName) {
   const reminders = host.model(reminderModel);
   const clocks = host.model(clockModel);
-  const lease = host.lease(NAME);
-  const isSent = { active: true, events: DUE, channel: { $in: [...channels] } };
-  const lanes = channels.map(laneFor);
-  const read = () => clocks.findOne({ _id: NAME }).lean().exec();
+  const read = () => clocks.findOne({ _id: channel }).lean().exec();
 
   /** The zones with reminders, each with a person in it. */
   function zones(): Promise<{ zone: string; userId: string }[]> {
     return reminders
       .aggregate<{ zone: string; userId: string }>([
-        { $match: { active: true } },
+        { $match: { active: true, channel } },
         { $sort: { timezone: 1, remindAt: 1, _id: 1 } },
         { $group: { _id: '$timezone', userId: { $first: '$userId' } } },
         { $project: { _id: 0, zone: '$_id', userId: 1 } },
@@ -54,14 +78,14 @@ export function dueJob(host: Host, deliveries: Deliveries, channels: readonly Ch
   }
 
   /** Begins reminders of a span; returns what is left of it, if anything. */
-  async function begin(span: Span, limit: number, now: Date): Promise<Span | undefined> {
+  async function beginPart(span: Span, limit: number, now: Date): Promise<Span | undefined> {
     const { zone: timezone, day, from, to, last } = span;
     const times: QueryFilter<Reminder>[] = [
       { remindAt: { $gt: last?.remindAt ?? from, $lte: to } },
       ...(last ? [{ remindAt: last.remindAt, _id: { $gt: asUuid(last.id) } }] : []),
     ];
     const found = await reminders
-      .find({ timezone, ...isSent, $or: times })
+      .find({ active: true, events: DUE, channel, timezone, $or: times })
       .sort({ remindAt: 1, _id: 1 })
       .limit(limit)
       .lean();
@@ -72,13 +96,12 @@ export function dueJob(host: Host, deliveries: Deliveries, channels: readonly Ch
     return { ...span, last: { remindAt: end.remindAt, id: end._id } };
   }
 
-  async function beginAll(): Promise<void> {
+  async function begin(failures: Failures): Promise<void> {
     const now = new Date();
     const { until: after = now, open = [] } = (await read()) ?? {};
-    const failures = new Failures();
     const left: Span[] = [];
     const seconds = Math.min(MAX_SECONDS, (now.getTime() - after.getTime()) / 1000);
-    const room = Math.max(0, MOST_DUE - (await deliveries.countDue(lanes)));
+    const room = Math.max(0, MOST_DUE - (await deliveries.countDue([laneFor(channel)])));
     const limit = Math.ceil(Math.min(RATE * seconds, room) / Math.max(1, open.length));
     const isNew = minuteOf(after) !== minuteOf(now);
     for (const { zone, userId } of isNew ? await zones() : []) {
@@ -90,25 +113,24 @@ export function dueJob(host: Host, deliveries: Deliveries, channels: readonly Ch
         failures.add(error, userId);
         continue;
       }
-      for (const span of spans) left.push(...asList(await begin(span, FIRST, now)));
+      for (const span of spans) left.push(...asList(await beginPart(span, FIRST, now)));
     }
     for (const span of open) {
-      left.push(...(limit > 0 ? asList(await begin(span, limit, now)) : [span]));
+      left.push(...(limit > 0 ? asList(await beginPart(span, limit, now)) : [span]));
     }
-    await clocks.updateOne({ _id: NAME }, { $set: { until: now, open: left } }, { upsert: true });
-    failures.throwIfAny();
+    await clocks.updateOne(
+      { _id: channel },
+      { $set: { until: now, open: left } },
+      { upsert: true },
+    );
   }
 
-  return {
-    name: NAME,
-    everySeconds: 5,
-    run: async () => {
-      const clock = await read();
-      const isDue =
-        !clock || clock.open.length > 0 || minuteOf(clock.until) !== minuteOf(new Date());
-      return isDue && lease.try(beginAll);
-    },
-  };
+  async function isDue(): Promise<boolean> {
+    const clock = await read();
+    return !clock || clock.open.length > 0 || minuteOf(clock.until) !== minuteOf(new Date());
+  }
+
+  return { isDue, begin };
 }
 
 /** Late is better than never: those of the day before are sent for as long as one that fails would be. */

@@ -85,8 +85,8 @@ export const reminderModel = sharedModel<Reminder>(
     .index({ garden: 1, userId: 1 })
     // Whether any is told of changes.
     .index({ events: 1 }, due)
-    // The zones with reminders, and those to send at a time of day.
-    .index({ timezone: 1, remindAt: 1, _id: 1 }, due),
+    // The zones with reminders of a channel, and those to send at a time of day.
+    .index({ channel: 1, timezone: 1, remindAt: 1, _id: 1 }, due),
 );
 
 /** A part of a time zone's reminders that is yet to be sent. */
@@ -101,16 +101,16 @@ export interface Span {
 }
 
 interface Clock {
-  _id: string;
+  _id: ChannelName;
   until: Date;
   open: Span[];
 }
 
-/** The time up to which reminders were sent, except some that are yet to be. */
+/** The time up to which reminders of a channel were sent, except some that are yet to be. */
 export const clockModel = sharedModel<Clock>(
   'ReminderClock',
   'the time is that of all accounts',
-  { oneShard: 'one record' },
+  { oneShard: 'one record for each channel' },
   new Schema<Clock>(
     {
       _id: { type: String, required: true },

@@ -9,6 +9,7 @@ import { type Channel, type Delivery, eventBody, laneOf, type Outcome } from '..
 import type { Memberships } from '../members';
 import type { Means, Message, Result } from './channels/means';
 import { type ChannelName, DUE, type Reminder, reminderNotFound } from './model';
+import { Results } from './results';
 import type { Reminders } from './service';
 import { textOf } from './texts';
 
@@ -44,6 +45,7 @@ export class Sender {
   readonly #care: Care;
   readonly #members: Memberships;
   readonly #reminders: Reminders;
+  readonly #results: Results;
   readonly #means: ReadonlyMap<ChannelName, Means>;
   readonly #link: string;
 
@@ -53,6 +55,7 @@ export class Sender {
     this.#care = care;
     this.#members = members;
     this.#reminders = reminders;
+    this.#results = new Results(host);
     this.#means = new Map(means.map((each) => [each.channel, each]));
     this.#link = `${ownOrigin(host.settings)}/garden`;
   }
@@ -83,7 +86,7 @@ export class Sender {
     if (!people || !means) return { sent: false, problem: 'There is nothing to send it with.' };
     const { message } = await this.#messageOf(people, { id: idText(newId()), at: new Date() });
     const result = await means.send(found, message);
-    await this.#reminders.record(found, result);
+    await this.#results.record(found, result);
     return { sent: result.error === null, problem: result.error };
   }
 
@@ -99,7 +102,7 @@ export class Sender {
         : { message: this.#eventOf(id, delivery.body), isDue: true };
     if (!isDue) return undefined;
     const result: Result = await means.send(found, message);
-    await this.#reminders.record(found, result);
+    await this.#results.record(found, result);
     return result.isGone || result.isRefused ? undefined : result;
   }
 

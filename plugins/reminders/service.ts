@@ -1,9 +1,8 @@
 import type { ClientSession } from 'mongoose';
 
 import { gardenNotFound } from '../../src/core/errors';
-import { type HeldToken, unlessGone } from '../../src/core/identity';
-import { asUuid, idText, newId } from '../../src/core/ids';
-import { DAY_MS } from '../../src/core/time';
+import type { HeldToken } from '../../src/core/identity';
+import { idText, newId } from '../../src/core/ids';
 import type { Act } from '../../src/data/audit/entry';
 import type { Tenant } from '../../src/data/model/models';
 import { LIST_ORDER } from '../../src/data/model/resource';
@@ -14,7 +13,6 @@ import { type Deliveries, newSigningSecret } from '../deliveries';
 import type { MailService } from '../mail';
 import type { Memberships } from '../members';
 import { CHANGED, type ChangesOfAccounts } from '../webhooks';
-import type { Result } from './channels/means';
 import {
   DUE,
   emailNotAvailable,
@@ -28,9 +26,6 @@ import {
 } from './model';
 import type { CreateReminder } from './schema';
 import { targetOf } from './target';
-
-/** How long a reminder may fail before it is switched off. */
-const MAX_FAILING_MS = 3 * DAY_MS;
 
 interface Dependencies {
   host: Host;
@@ -50,14 +45,12 @@ function openTo({ garden }: Bound) {
 /** Reminders as their people manage them. */
 export class Reminders {
   readonly #model;
-  readonly #host: Host;
   readonly #poster: Deliveries['poster'];
   readonly #mail: MailService;
   readonly #members: Memberships;
   readonly #changes: ChangesOfAccounts;
 
   constructor({ host, deliveries, mail, members, changes }: Dependencies) {
-    this.#host = host;
     this.#model = host.model(reminderModel);
     this.#poster = deliveries.poster;
     this.#mail = mail;
@@ -189,43 +182,6 @@ export class Reminders {
     yield found.map((each) => ({ ...reminder.toView(each), url: each.url, events: each.events }));
   }
 
-  /** Records the result of an attempt; one that has failed for too long, or reaches nobody, is switched off. */
-  async record(which: Reminder, { error, isGone = false }: Result): Promise<void> {
-    const now = new Date();
-    const _id = asUuid(which._id);
-    if (error === null) {
-      const $set = { lastSentAt: now, failingSince: null, problem: null };
-      await this.#model.updateOne({ _id }, { $set });
-      return;
-    }
-    const failingSince = which.failingSince ?? now;
-    // Unless the person has switched it on meanwhile.
-    const same = { _id, failingSince: which.failingSince };
-    const isTooLong = now.getTime() - failingSince.getTime() >= MAX_FAILING_MS;
-    if (!isGone && !isTooLong) {
-      await this.#model.updateOne(same, { $set: { failingSince, problem: error } });
-      return;
-    }
-    const why = isGone
-      ? 'Nobody receives this reminder any more, so it was switched off'
-      : 'This reminder failed for 3 days, so it was switched off';
-    await this.#switchOff(which, { failingSince, problem: `${why}: ${error}` });
-  }
-
-  async #switchOff(
-    which: Reminder,
-    failure: Pick<Reminder, 'failingSince' | 'problem'>,
-  ): Promise<void> {
-    const work = this.#host.transact(which.userId, async (tx) => {
-      const { session } = tx;
-      const $set = { active: false, ...failure };
-      const isOn = { _id: asUuid(which._id), failingSince: which.failingSince, active: true };
-      const { modifiedCount } = await this.#model.updateOne(isOn, { $set }, { session });
-      if (modifiedCount > 0) tx.audit(actOn(which, 'switched_off'));
-    });
-    await unlessGone(work);
-  }
-
   async #switchOn(tx: Transaction, found: Reminder, target: Partial<Reminder> = {}) {
     const $set = { ...target, active: true, failingSince: null, problem: null };
     await this.#model.updateOne({ _id: found._id }, { $set }, { session: tx.session });
@@ -256,6 +212,7 @@ export class Reminders {
   }
 }
 
-function actOn({ _id }: Reminder, what: string, changes: Act['changes'] = {}): Act {
+/** An act on a reminder, for the audit log. */
+export function actOn({ _id }: Reminder, what: string, changes: Act['changes'] = {}): Act {
   return { action: `reminder.${what}`, target: { type: 'reminder', id: idText(_id) }, changes };
 }

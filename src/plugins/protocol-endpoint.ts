@@ -140,8 +140,8 @@ export interface ProtocolApi extends ApiDescription {
   /**
    * Parses the body as JSON, and renews the garden to which the token is bound.
    *
-   * @throws ApiError invalid_token if the garden was closed meanwhile; invalid_json, unsupported_media_type, payload_too_large, or validation_error if
-   *   the structure of the body is too large
+   * @throws ApiError invalid_json, unsupported_media_type, payload_too_large, or validation_error if the structure of
+   *   the body is too large; invalid_token if the garden was closed meanwhile
    */
   readJson(ctx: Context): Promise<unknown>;
   /**

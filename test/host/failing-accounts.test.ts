@@ -155,7 +155,7 @@ beforeAll(async () => {
   }
   const clocks = ['webhook reminders', 'webhook tiers'].map((_id) => ({ _id, until: new Date() }));
   await stored('webhookClocks').insertMany(clocks as object[]);
-  const clock: object = { _id: 'reminders', until: new Date(), open: [] };
+  const clock: object = { _id: 'url', until: new Date(), open: [] };
   await stored('reminderClocks').insertMany([clock]);
   for (const [collMod, faults] of Object.entries(refused)) {
     await service.app.database.connection.db?.command({ collMod, validator: { $nor: faults } });

@@ -38,6 +38,14 @@ function collection(name: string) {
   return service.app.database.connection.collection(name);
 }
 
+/** Stores a document several times, each under an id of its own. */
+async function copy(name: string, document: object, times: number): Promise<void> {
+  const copies = Array.from({ length: times }, () => ({
+    insertOne: { document: { ...document, _id: newId() } as object },
+  }));
+  await collection(name).bulkWrite(copies);
+}
+
 /** Runs the jobs at some moments. */
 function runAt(...moments: readonly string[]): Promise<void> {
   return runJobsAt(service, ['reminders', 'webhook delivery'], moments);
@@ -547,11 +555,7 @@ test('a zone with one person does not wait for a large one', async () => {
   const many = await thirsty();
   const first = await remind(many, 'url');
   const template = await collection('reminders').findOne({ userId: many.id });
-  const others = Array.from({ length: 500 }, () => {
-    const document: object = { ...template, _id: newId(), userId: 'nobody' };
-    return { insertOne: { document } };
-  });
-  await collection('reminders').bulkWrite(others);
+  await copy('reminders', { ...template, userId: 'nobody' }, 500);
   const alone = await remind(
     await thirsty({ timezone: 'Africa/Abidjan', remindAt: '07:01' }),
     'url',
@@ -574,6 +578,25 @@ test('a zone with one person does not wait for a large one', async () => {
   expect(await begun()).toBe(500);
   await run('2037-01-02T07:05:00Z');
   expect(await begun()).toBe(500);
+});
+
+test('a channel whose receivers are down delays no other', async () => {
+  const [urls, topics] = [await thirsty(), await thirsty()];
+  await remind(urls, 'url');
+  await remind(topics, 'ntfy');
+  const stored = await collection('reminders').findOne({ userId: topics.id });
+  await copy('reminders', { ...stored, userId: 'many' }, 60);
+  const run = async (moment: string) => {
+    setClock(moment);
+    await service.runJob('reminders');
+  };
+  await run('2037-01-02T06:59:58Z');
+  await run('2037-01-02T07:00:00Z');
+  const stuck = await collection('deliveries').findOne({ userId: urls.id });
+  await copy('deliveries', { ...stuck, userId: 'down' }, 1000);
+  await run('2037-01-02T07:00:05Z');
+  expect(await collection('deliveries').countDocuments({ userId: 'many' })).toBe(60);
+  await collection('deliveries').deleteMany({ userId: { $in: ['many', 'down'] } });
 });
 
 test('the key for push is made once, or that of VAPID_PRIVATE_KEY', async () => {
