@@ -232,8 +232,13 @@ test('a link that was ended is over at once in every process, in the middle of a
 });
 
 test.each([
-  ['has expired', (until: number) => Promise.resolve(setClock(until))],
-  ['was ended', (_until: number, id: string) => ada.delete(`${MEMBERS}/${id}`).expect(200)],
+  [
+    'has expired',
+    async (until: number) => {
+      setClock(until);
+    },
+  ],
+  ['was ended', async (_until: number, id: string) => ada.delete(`${MEMBERS}/${id}`).expect(200)],
 ])('a form whose end arrives when the link %s changes nothing', async (_how, end) => {
   const id = await plant();
   const until = Date.now() + 60_000;

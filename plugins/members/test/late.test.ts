@@ -194,9 +194,9 @@ test('what arrives under another name has that name', async () => {
 
 test('while a role is raised and lowered, each write is done whole or refused', async () => {
   const wanted = Array.from({ length: 30 }, (_, index) => ({ name: `Plant ${index}` }));
-  let isOver = false;
+  const over = new AbortController();
   const changing = (async () => {
-    for (let turn = 0; !isOver; turn += 1) {
+    for (let turn = 0; !over.signal.aborted; turn += 1) {
       const role = turn % 2 === 0 ? 'viewer' : 'gardener';
       await ada.patch(`${MEMBERS}/${member}`, { role }).expect(200);
     }
@@ -204,7 +204,7 @@ test('while a role is raised and lowered, each write is done whole or refused', 
   const answers = await Promise.all(
     wanted.map((fields) => ben.post('/api/plants', fields).set('Garden', ada.id)),
   ).finally(() => {
-    isOver = true;
+    over.abort();
   });
   await changing;
   for (const answer of answers) {
