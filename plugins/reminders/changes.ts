@@ -20,11 +20,13 @@ export function changeSubscribers(host: Host, deliveries: Deliveries): Subscribe
       const about = { $or: [{ garden: { $in } }, { garden: null, userId: { $in } }] };
       const found = await reminders.find({ ...told, ...about }).lean();
       const accounts = new Map(changed.map((each) => [each.id, each]));
-      return found.flatMap(({ _id, userId, garden, channel }) => {
+      return found.flatMap(({ _id, userId, garden, channel, createdAt }) => {
         const account = accounts.get(garden ?? userId);
         if (!account) return [];
         const route = {
           userId,
+          // As for care.due, whose revision is earlier: it does not wait for the next change.
+          since: createdAt,
           webhookId: laneFor(channel),
           destinationId: asUuid(_id),
           dropAt: new Date(Date.now() + TRIED_MS),

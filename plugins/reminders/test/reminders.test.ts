@@ -5,6 +5,7 @@ import { newId } from '../../../src/core/ids';
 import { record, records } from '../../../test/support/client';
 import { resetClock, runJobsAt, setClock } from '../../../test/support/clock';
 import { anyId, anyInstant, bodyOf, expectError, faultsOf } from '../../../test/support/shapes';
+import { until } from '../../../test/support/processes';
 import { startService } from '../../../test/support/program';
 import type { TestService, TestUser } from '../../../test/support/service';
 import { letIn } from '../../../test/support/sharing';
@@ -40,9 +41,10 @@ function collection(name: string) {
 
 /** Stores a document several times, each under an id of its own. */
 async function copy(name: string, document: object, times: number): Promise<void> {
-  const copies = Array.from({ length: times }, () => ({
-    insertOne: { document: { ...document, _id: newId() } as object },
-  }));
+  const copies = Array.from({ length: times }, () => {
+    const copied: object = { ...document, _id: newId() };
+    return { insertOne: { document: copied } };
+  });
   await collection(name).bulkWrite(copies);
 }
 
@@ -549,6 +551,30 @@ test('a url that asks for account.changed is told of changes of its garden alone
   await runAt('2037-01-02T06:59:00Z', '2037-01-02T07:00:00Z');
   expect(shared.take()).toEqual([]);
   expect(both.take().map((each) => jsonOf(each)['type'])).toEqual(['care.due']);
+});
+
+test('care that is due does not wait for the changes that the same url is told of', async () => {
+  const user = await thirsty();
+  setClock('2037-01-01T01:00:00Z');
+  const { path, take } = await remind(user, 'url', { events: ['care.due', 'account.changed'] });
+  const stopping = new AbortController();
+  const reading = service.runJob('webhook account changes', stopping.signal);
+  const change = { userId: user.id, type: 'account.changed' };
+  const changes = (status: string) =>
+    collection('deliveries').countDocuments({ ...change, status });
+  await runAt('2037-01-02T06:59:59Z');
+  await user.plant();
+  await until(async () => {
+    await service.runJob('webhook delivery');
+    return (await changes('delivered')) > 0;
+  });
+  await user.plant();
+  await until(async () => (await changes('waiting')) > 0);
+  receiver.take(path);
+  await runAt('2037-01-02T07:00:00Z');
+  stopping.abort();
+  await reading;
+  expect(take().map((each) => jsonOf(each)['type'])).toEqual(['care.due']);
 });
 
 test('a zone with one person does not wait for a large one', async () => {

@@ -110,6 +110,39 @@ test('the first webhook that subscribes is told of changes from then on', async 
   await fresh.close();
 });
 
+/** A position from which MongoDB cannot continue: the end of a collection. */
+async function lostPosition({ app }: TestService): Promise<object> {
+  const { db } = app.database.connection;
+  if (!db) throw new Error('The service is not connected.');
+  const collection = await db.createCollection('ended');
+  const stream = collection.watch();
+  await stream.tryNext();
+  await collection.drop();
+  for await (const { operationType, _id } of stream) {
+    if (operationType === 'invalidate') return { resumeAfter: _id };
+  }
+  throw new Error('The collection has not ended.');
+}
+
+test('once the changes are lost, all accounts are announced', async () => {
+  const fresh = await startService({ env, jobs: false });
+  const backend = await backendOf(fresh, 'shop');
+  await webhookOf(backend, receiver.url, 'account.changed');
+  const users = [await fresh.user(), await fresh.user()];
+  const { connection } = fresh.app.database;
+  const position = await lostPosition(fresh);
+  await connection.collection('webhookClocks').updateMany({}, { $set: { position } });
+  const stopping = new AbortController();
+  const reading = fresh.runJob('webhook account changes', stopping.signal);
+  const told = connection.collection('webhookDeliveries');
+  const isTold = ({ id }: TestUser) => told.findOne({ userId: id, type: 'account.changed' });
+  await until(async () => (await Promise.all(users.map(isTold))).every((each) => each !== null));
+  stopping.abort();
+  await reading;
+  expect(fresh.logged.join('')).toContain('not read for too long');
+  await fresh.close();
+});
+
 test('nothing follows account.deleted', async () => {
   const { path } = await subscribed('account.deleted');
   const [user, next] = [await service.user(), await service.user()];
