@@ -48,6 +48,7 @@ const Event = mongoose.model(
       growthAmount: Number,
       growthUnit: String,
       occurredAt: Date,
+      occurredOn: String,
       createdAt: Date,
       updatedAt: Date,
       deletedAt: Date,

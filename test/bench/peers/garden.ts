@@ -302,7 +302,6 @@ export const INTERNAL = {
   lastFertilizing: undefined,
   archivedAt: undefined,
   archiveReason: undefined,
-  occurredOn: undefined,
 };
 
 function withId({ _id, ...document }: Owned): object {
