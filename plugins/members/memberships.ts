@@ -81,10 +81,8 @@ export class Memberships implements Gardens {
       .findOne({ _id })
       .session(session ?? null)
       .lean();
-    if (found?.account !== account || found?.linkHash !== linkHash) return undefined;
-    return found
-      ? this.#entered(found, await this.#accounts.person(found.userId, session))
-      : undefined;
+    if (!found || found.account !== account || found.linkHash !== linkHash) return undefined;
+    return this.#entered(found, await this.#accounts.person(found.userId, session));
   }
 
   /** Whether a garden lets a person in now. */
